@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+
+# What programs under test find in their environment, and what starts them.
+set(RINGCHECK_TEST_ENVIRONMENT
+  UBSAN_OPTIONS=print_stacktrace=1
+  ASAN_OPTIONS=detect_leaks=0
+  "TSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/ci/tsan.supp' halt_on_error=1"
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1)
+set(RINGCHECK_TEST_LAUNCHER "")
+if(RINGCHECK_SANITIZE STREQUAL thread)
+  set(RINGCHECK_TEST_LAUNCHER setarch -R)  # older runtimes of it cannot bear much address randomness
+endif()
+
+# ringcheck_add_test(<name> SOURCES <file>... [RANKS <n>...])
+# One executable. Without RANKS it is one test of its name; with RANKS it runs under mpirun once
+# for each number, as <name>_<n>.
+function(ringcheck_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;RANKS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ringcheck::options ringcheck_test_support)
+  target_precompile_headers(${name} REUSE_FROM ringcheck_test_support)
+
+  foreach(ranks IN LISTS arg_RANKS)
+    add_test(NAME ${name}_${ranks}
+      COMMAND ${RINGCHECK_TEST_LAUNCHER}
+        ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
+    set_tests_properties(${name}_${ranks} PROPERTIES
+      TIMEOUT 600 RUN_SERIAL ON LABELS mpi ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+  endforeach()
+  if(NOT arg_RANKS)
+    add_test(NAME ${name} COMMAND ${RINGCHECK_TEST_LAUNCHER} $<TARGET_FILE:${name}>)
+    set_tests_properties(${name} PROPERTIES
+      TIMEOUT 300 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+  endif()
+endfunction()

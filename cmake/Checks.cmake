@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Checks of the repository itself.
+
+# Every public header compiles alone, without precompiled headers. More than a minute, so that only
+# the preset asan does it in every build.
+option(RINGCHECK_HEADER_CHECKS "Compile each header alone in every build" OFF)
+set(all)
+if(RINGCHECK_HEADER_CHECKS)
+  set(all ALL)
+endif()
+add_custom_target(header_checks ${all})
+add_dependencies(header_checks
+  ringcheck_core_verify_interface_header_sets ringcheck_reports_verify_interface_header_sets)
+
+# Who may include whom.
+add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/ci/check_includes.sh)
+set_tests_properties(includes PROPERTIES TIMEOUT 60)
+
+# What is installed can be found and used.
+set(consumer_flags "")
+if(RINGCHECK_SANITIZE)
+  set(consumer_flags -fsanitize=${RINGCHECK_SANITIZE})
+endif()
+add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND}
+  -D BUILD_DIR=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
+  -D FLAGS=${consumer_flags} -D TORCH_PREFIX=${TORCH_INSTALL_PREFIX}
+  -P ${PROJECT_SOURCE_DIR}/cmake/consumer_test/run.cmake)
+set_tests_properties(install_consumer PROPERTIES
+  TIMEOUT 300 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")

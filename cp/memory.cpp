@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/memory.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace ringcheck {
+namespace {
+
+constexpr size_t kAlignment = 128;
+thread_local MemoryTag current_tag = MemoryTag::kOther;
+
+struct Tagged {
+  explicit Tagged(MemoryTag tag) { current_tag = tag; }
+  ~Tagged() { current_tag = MemoryTag::kOther; }
+};
+
+at::Tensor aligned_host_buffer(const KvShape& shape) {
+  const size_t bytes = static_cast<size_t>(shape.bytes());
+  const size_t reserved = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  void* memory = std::aligned_alloc(kAlignment, reserved);
+  if (memory == nullptr) throw std::bad_alloc();
+  c10::reportMemoryUsageToProfiler(memory, shape.bytes(), 0, 0, at::kCPU);
+  const auto release = [bytes = shape.bytes()](void* pointer) {
+    c10::reportMemoryUsageToProfiler(pointer, -bytes, 0, 0, at::kCPU);
+    std::free(pointer);
+  };
+  return at::from_blob(memory, {shape.elements()}, release, at::TensorOptions(shape.dtype));
+}
+
+}  // namespace
+
+void Held::add(int64_t bytes) {
+  now += bytes;
+  peak = std::max(peak, now);
+}
+
+void MemoryMeter::reportMemoryUsage(void* pointer, int64_t bytes, size_t, size_t, c10::Device) {
+  total_.add(bytes);
+  if (bytes > 0 && current_tag != MemoryTag::kOther) {
+    tag_of_[pointer] = current_tag;
+    tags_[static_cast<size_t>(current_tag)].add(bytes);
+  } else if (const auto found = tag_of_.find(pointer); bytes < 0 && found != tag_of_.end()) {
+    tags_[static_cast<size_t>(found->second)].add(bytes);
+    tag_of_.erase(found);
+  }
+}
+
+at::Tensor buffer(const KvShape& shape, MemoryTag tag) {
+  const Tagged scope(tag);
+  if (shape.device.is_cpu()) return aligned_host_buffer(shape);
+  return at::empty({shape.elements()}, at::TensorOptions(shape.dtype).device(shape.device));
+}
+
+}  // namespace ringcheck

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace ringcheck {
+
+// float32, or float64 for float64: the type in which partial results and gradients are kept.
+at::ScalarType accumulation_type(at::ScalarType dtype);
+
+// Attention over a subset of the keys: the softmax-weighted values and the natural logarithm of
+// the softmax denominator. (merge, identity) is a commutative monoid.
+struct Partial {
+  at::Tensor out;  // [batch, q_heads, queries, dim_v], accumulation type
+  at::Tensor lse;  // [batch, q_heads, queries], -inf where no key was visible
+
+  // Nothing attended yet: out = 0, lse = -inf.
+  static Partial identity(at::IntArrayRef out_sizes, const at::TensorOptions& options);
+};
+
+// Attention over the union of two disjoint key sets (Milakov and Gimelshein 2018; Dao et al.,
+// FlashAttention, section 3.1). Commutative bit for bit; where one side saw no key the other is
+// returned untouched.
+Partial merge(const Partial& a, const Partial& b);
+
+}  // namespace ringcheck

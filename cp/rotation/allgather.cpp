@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/memory.h"
+#include "cp/rotation.h"
+
+namespace ringcheck {
+namespace {
+
+// One all-gather of K and V; the steps read from the gathered buffers in ring order.
+class AllGather final : public Rotation {
+ public:
+  AllGather(Communicator& comm, Layout layout, RotationOptions options)
+      : comm_(comm), layout_(std::move(layout)), options_(options) {}
+
+  void start(const KvBlock& own) override {
+    step_ = 0;
+    own_ = own;
+    if (!gathered_.empty()) return;
+    for (int rank = 0; rank < comm_.size(); ++rank)
+      gathered_.push_back(buffer(own.shape, MemoryTag::kKv));
+    comm_.all_gather(own.packed, gathered_, {"all-gather kv", 0}).wait();
+  }
+
+  std::optional<KvBlock> next() override {
+    if (step_ == comm_.size()) {
+      if (!options_.keep) gathered_.clear();
+      own_ = {};
+      return std::nullopt;
+    }
+    const int owner = (comm_.rank() + comm_.size() - step_++) % comm_.size();
+    KvBlock block = own_;
+    block.packed = gathered_[owner];
+    block.positions = layout_[owner];
+    return block;
+  }
+
+ private:
+  Communicator& comm_;
+  Layout layout_;
+  RotationOptions options_;
+  KvBlock own_;
+  std::vector<at::Tensor> gathered_;
+  int step_ = 0;
+};
+
+// Each term goes straight to its owner, who adds them in the order of the ring: at step s this
+// rank computes for the owner s places before it, and the rank s places after it for this one.
+class StraightHome final : public GradientCarrier {
+ public:
+  StraightHome(Communicator& comm, const KvShape& shape) : comm_(comm), shape_(shape) {
+    sum_.shape = shape;
+  }
+
+  void add(const at::Tensor& dk, const at::Tensor& dv) override {
+    if (step_ == 0) {
+      sum_.packed = term(dk, dv);
+    } else {
+      take();
+      if (!outgoing_.defined()) outgoing_ = buffer(shape_, MemoryTag::kTraveller);
+      if (!incoming_.defined()) incoming_ = buffer(shape_, MemoryTag::kTraveller);
+      fill(outgoing_, dk, dv);
+      const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
+      const int helper = (comm_.rank() + step_) % comm_.size();
+      arrival_ = comm_.exchange(outgoing_, owner, incoming_, helper, {"send gradients", step_});
+      in_flight_ = true;
+    }
+    ++step_;
+  }
+
+  PackedKv home() override {
+    take();
+    outgoing_.reset();
+    incoming_.reset();
+    return sum_;
+  }
+
+ private:
+  at::Tensor term(const at::Tensor& dk, const at::Tensor& dv) const {
+    at::Tensor packed = buffer(shape_, MemoryTag::kTraveller);
+    fill(packed, dk, dv);
+    return packed;
+  }
+  void fill(const at::Tensor& packed, const at::Tensor& dk, const at::Tensor& dv) const {
+    const PackedKv block{packed, shape_};
+    block.k().copy_(dk);
+    block.v().copy_(dv);
+  }
+  void take() {
+    arrival_.wait();
+    if (in_flight_) sum_.packed += incoming_;
+    in_flight_ = false;
+  }
+
+  Communicator& comm_;
+  KvShape shape_;
+  PackedKv sum_;
+  at::Tensor outgoing_, incoming_;
+  Pending arrival_;
+  bool in_flight_ = false;
+  int step_ = 0;
+};
+
+const Rotations::Add registered{
+    "allgather",
+    {[](Communicator& comm, const Layout& layout, RotationOptions options) {
+       return std::make_unique<AllGather>(comm, layout, options);
+     },
+     [](Communicator& comm, const KvShape& gradient) {
+       return std::make_unique<StraightHome>(comm, gradient);
+     },
+     true}};
+
+}  // namespace
+}  // namespace ringcheck

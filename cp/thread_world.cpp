@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/thread_world.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <condition_variable>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <tuple>
+
+#include "cp/error.h"
+
+namespace ringcheck {
+namespace {
+
+// One message on its way. The sender lends its tensor until the receiver has taken it.
+struct Parcel {
+  at::Tensor data;
+  bool posted = false, taken = false;
+};
+
+// (group, sending world rank, receiving world rank, how many messages went that way before)
+using Address = std::tuple<int64_t, int, int, int64_t>;
+
+// What the ranks of one world share.
+class PostOffice {
+ public:
+  std::shared_ptr<Parcel> at(const Address& address) {
+    std::lock_guard lock(mutex_);
+    auto& parcel = parcels_[address];
+    if (!parcel) parcel = std::make_shared<Parcel>();
+    return parcel;
+  }
+  void forget(const Address& address) {
+    std::lock_guard lock(mutex_);
+    parcels_.erase(address);
+  }
+  void change(const std::function<void()>& what) {
+    {
+      std::lock_guard lock(mutex_);
+      what();
+    }
+    changed_.notify_all();
+  }
+  // False when the time is up; throws when another rank has failed.
+  bool await(std::chrono::milliseconds time, const std::function<bool()>& what) {
+    std::unique_lock lock(mutex_);
+    const bool in_time = changed_.wait_for(lock, time, [&] { return what() || failure_; });
+    if (failure_ && !what()) throw Abandoned(failure_->what());
+    return in_time;
+  }
+  void fail(const RankFailure& failure) {
+    change([&] {
+      if (!failure_) failure_ = failure;
+    });
+  }
+  const std::optional<RankFailure>& failure() const { return failure_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Address, std::shared_ptr<Parcel>> parcels_;
+  std::optional<RankFailure> failure_;
+};
+
+void poison(const at::Tensor& buffer) {
+  if (buffer.is_floating_point()) buffer.fill_(std::numeric_limits<double>::quiet_NaN());
+  else buffer.fill_(-1);
+}
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(std::shared_ptr<PostOffice> office, Group group,
+                     std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
+      : Communicator(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {}
+
+  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
+                   Label label) override {
+    auto posted = std::make_shared<Posted>();
+    for (Message& message : sends) posted->sends.push_back(post_send(std::move(message), label));
+    for (Message& message : receives)
+      posted->receives.push_back(post_receive(std::move(message), label));
+    outstanding_.push_back(posted);
+    return Pending([this, posted] { complete(*posted); });
+  }
+
+  void finish() override {
+    for (const auto& posted : outstanding_)
+      for (Half& half : posted->sends) await_taken(half);
+    outstanding_.clear();
+  }
+
+ private:
+  // One direction of a transfer with one peer.
+  struct Half {
+    at::Tensor data;
+    Operation operation;
+    Address address;
+    std::shared_ptr<Parcel> parcel;  // null once done
+    std::optional<size_t> entry;     // in the ledger
+  };
+  struct Posted {
+    std::vector<Half> sends, receives;
+  };
+
+  std::unique_ptr<Communicator> over(Group group) override {
+    return std::make_unique<ThreadCommunicator>(office_, std::move(group), shared_ledger(),
+                                                deadline());
+  }
+
+  Half half(Message message, Label label, int from, int to, std::map<int, int64_t>& tickets) {
+    if (!message.data.is_contiguous())
+      throw std::invalid_argument(std::string("message '") + label.name +
+                                  "' is not contiguous; send tensor.contiguous()");
+    const Address address{group().id, world_rank(from), world_rank(to), tickets[message.peer]++};
+    return {std::move(message.data),
+            {label.name, label.step, world_rank(message.peer)},
+            address,
+            office_->at(address),
+            std::nullopt};
+  }
+
+  Half post_send(Message message, Label label) {
+    const int to = message.peer;
+    Half send = half(std::move(message), label, rank(), to, sent_);
+    if (to != rank())
+      send.entry = ledger().transferred(Transferred::Direction::kSent, send.operation,
+                                        static_cast<int64_t>(send.data.nbytes()));
+    office_->change([&] {
+      send.parcel->data = send.data;
+      send.parcel->posted = true;
+    });
+    return send;
+  }
+
+  Half post_receive(Message message, Label label) {
+    const int from = message.peer;
+    Half receive = half(std::move(message), label, from, rank(), received_);
+    if (from != rank())
+      receive.entry = ledger().transferred(Transferred::Direction::kReceived, receive.operation,
+                                           static_cast<int64_t>(receive.data.nbytes()));
+    poison(receive.data);
+    return receive;
+  }
+
+  void complete(Posted& posted) {
+    for (Half& receive : posted.receives) take(receive);
+    for (Half& send : posted.sends) await_taken(send);
+    std::erase_if(outstanding_, [&](const auto& entry) { return entry.get() == &posted; });
+  }
+
+  void take(Half& receive) {
+    await(receive, [&] { return receive.parcel->posted; }, "nothing arrived");
+    const at::Tensor& sent = receive.parcel->data;
+    if (sent.nbytes() != receive.data.nbytes() || sent.scalar_type() != receive.data.scalar_type())
+      throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
+                               " bytes, the peer sent " + std::to_string(sent.nbytes()));
+    receive.data.copy_(sent.view_as(receive.data));
+    ledger().complete(receive.entry);
+    office_->change([&] { receive.parcel->taken = true; });
+    receive.parcel.reset();
+  }
+
+  // The sender drops its tensor itself, so that the free is booked on its own rank.
+  void await_taken(Half& send) {
+    if (!send.parcel) return;
+    await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
+    ledger().complete(send.entry);
+    send.parcel->data.reset();
+    send.parcel.reset();
+    office_->forget(send.address);
+    send.data.reset();
+  }
+
+  void await(const Half& half, const std::function<bool()>& what, const char* otherwise) {
+    ledger().enter(half.operation);
+    if (!office_->await(deadline(), what))
+      throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) + " ms");
+  }
+
+  std::shared_ptr<PostOffice> office_;
+  std::map<int, int64_t> sent_, received_;
+  std::vector<std::shared_ptr<Posted>> outstanding_;
+};
+
+void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& world, int rank,
+              const std::function<void(Communicator&)>& body) {
+  at::set_num_threads(1);
+  Group everybody;
+  everybody.rank = rank;
+  for (int r = 0; r < world.size; ++r) everybody.world_ranks.push_back(r);
+  auto ledger = std::make_shared<Ledger>();
+  if (world.observer)
+    ledger->observe([&, rank](const Operation& operation) { world.observer(rank, operation); });
+  try {
+    ThreadCommunicator comm(office, everybody, ledger, world.deadline);
+    body(comm);
+    comm.finish();
+  } catch (const Abandoned&) {
+  } catch (const Timeout& error) {
+    office->fail({rank, ledger->current(), true, error.what()});
+  } catch (const std::exception& error) {
+    office->fail({rank, ledger->current(), false, error.what()});
+  }
+}
+
+}  // namespace
+
+void run(const ThreadWorld& world, const std::function<void(Communicator&)>& body) {
+  const auto office = std::make_shared<PostOffice>();
+  {
+    std::vector<std::jthread> ranks;
+    for (int rank = 0; rank < world.size; ++rank)
+      ranks.emplace_back([&, rank] { run_rank(office, world, rank, body); });
+  }
+  if (office->failure()) throw *office->failure();
+}
+
+}  // namespace ringcheck

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "cp/communicator.h"
+
+namespace ringcheck {
+
+struct ThreadWorld {
+  int size = 1;
+  std::chrono::milliseconds deadline{30000};
+  // Told what a rank is about to do; called on that rank's thread.
+  std::function<void(int rank, const Operation&)> observer;
+};
+
+// Runs `body` on `world.size` ranks, one thread each. Receivers own their buffers: a receive
+// buffer is filled with NaN when the transfer is posted and filled with the message only in the
+// receiver's wait(), so a dropped wait or an early reuse shows in every run. The first rank that
+// throws wakes every other one and is rethrown here as a RankFailure.
+void run(const ThreadWorld& world, const std::function<void(Communicator&)>& body);
+
+}  // namespace ringcheck

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "cp/attention_kernel.h"
+
+namespace ringcheck {
+namespace {
+
+// What the block looks like to a kernel that knows "full", "causal from the top left" and an
+// additive mask.
+struct View {
+  BlockMask block;
+  bool causal = false;
+  std::optional<at::Tensor> additive;  // [1, 1, queries, keys]
+  at::Tensor sees_nothing;             // [queries, 1]
+};
+
+View view_of(const QBlock& q, const KvBlock& kv, const Mask& mask) {
+  const std::vector<int64_t> queries = flatten(q.positions), keys = flatten(kv.positions);
+  View view{block_mask(mask, queries, keys), false, {}, {}};
+  if (view.block.kind != BlockMask::Kind::kPartial) return view;
+  const int64_t rows = static_cast<int64_t>(queries.size());
+  const at::Tensor visible = at::tensor(at::ArrayRef<uint8_t>(view.block.visible), at::kByte)
+                                 .view({rows, -1}).to(at::kBool);
+  view.sees_nothing = visible.any(1, true).logical_not();
+  view.causal = rows == visible.size(1) && visible.equal(at::ones_like(visible).tril());
+  if (!view.causal)
+    view.additive = at::zeros({1, 1, rows, visible.size(1)}, q.q.options())
+                        .masked_fill_(visible.logical_not(), -INFINITY);
+  return view;
+}
+
+// PyTorch's flash attention for CPUs. It rounds P, the partial O and the partial gradients to the
+// dtype of its inputs, as its contract says.
+class Flash final : public AttentionKernel {
+ public:
+  std::optional<std::string> refuses(const BlockShape& shape) const override {
+    if (!shape.device.is_cpu()) return "kernel flash runs on the CPU only";
+    if (shape.dim != shape.dim_v)
+      return "kernel flash needs dim = dim_v, got " + std::to_string(shape.dim) + " and " +
+             std::to_string(shape.dim_v) + "; use kernel plain";
+    return std::nullopt;
+  }
+
+  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
+                  double scale) const override {
+    Partial result = Partial::identity(q.q.sizes(), q.q.options());
+    const View view = view_of(q, kv, mask);
+    if (view.block.kind == BlockMask::Kind::kEmpty) return result;
+    const int64_t group = q.q.size(1) / kv.shape.heads;
+    const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
+        q.q, expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal, view.additive,
+        scale);
+    result.out.copy_(out);
+    result.lse.copy_(lse);
+    if (view.sees_nothing.defined()) {
+      result.out.masked_fill_(view.sees_nothing, 0);
+      result.lse.masked_fill_(view.sees_nothing.squeeze(-1), -INFINITY);
+    }
+    return result;
+  }
+
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
+                     double scale) const override {
+    const at::ScalarType wide = accumulation_type(kv.shape.dtype);
+    const View view = view_of(q, kv, mask);
+    if (view.block.kind == BlockMask::Kind::kEmpty)
+      return {at::zeros(q.q.sizes(), q.q.options().dtype(wide)), at::zeros_like(kv.k(), wide),
+              at::zeros_like(kv.v(), wide)};
+    const int64_t group = q.q.size(1) / kv.shape.heads;
+    const at::Tensor lse = saved.lse.masked_fill(saved.lse.isneginf(), INFINITY);
+    const auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+        saved.d_o, q.q, expanded(kv.k(), group), expanded(kv.v(), group), saved.o, lse, 0.0,
+        view.causal, view.additive, scale);
+    return {dq.to(wide), summed(dk.to(wide), group), summed(dv.to(wide), group)};
+  }
+
+  int64_t workspace_bytes(const BlockShape& shape) const override {
+    const int64_t slots = count(shape.keys), rows = count(shape.queries);
+    const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
+    const int64_t expanded = shape.batch * shape.q_heads * slots * (shape.dim + shape.dim_v);
+    const int64_t result = shape.batch * shape.q_heads * rows * (2 * shape.dim + 4);
+    // The blocks of scores of the kernel itself: 512 x 512 at most, for every thread.
+    const int64_t inside = 3 * 512 * (512 + shape.dim) * 2;
+    return (4 * expanded + 2 * result + inside) * wide + rows * slots * (wide + 4);
+  }
+
+ private:
+  static at::Tensor expanded(const at::Tensor& x, int64_t group) {
+    return group == 1 ? x : x.repeat_interleave(group, 1);
+  }
+  static at::Tensor summed(const at::Tensor& x, int64_t group) {
+    return group == 1 ? x : x.unflatten(1, {-1, group}).sum(2);
+  }
+};
+
+const AttentionKernels::Add registered{"flash", std::make_shared<Flash>()};
+
+}  // namespace
+}  // namespace ringcheck

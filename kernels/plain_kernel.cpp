@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cp/attention_kernel.h"
+
+namespace ringcheck {
+namespace {
+
+constexpr int64_t kRows = 128;  // queries a tile: memory stays linear in the length
+
+// Some queries against all keys that any of them sees.
+struct Tile {
+  int64_t row = 0, rows = 0;        // of the query block
+  int64_t column = 0, columns = 0;  // of the key block
+  at::Tensor hidden;                // [rows, columns], undefined where everything is visible
+};
+
+// The tile that begins at `row`; nothing where its queries see no key. Keys that nobody sees are
+// left out at both ends.
+std::optional<Tile> tile_at(int64_t row, const std::vector<int64_t>& queries,
+                            const std::vector<int64_t>& keys, const Mask& mask, at::Device device) {
+  const int64_t rows = std::min(kRows, static_cast<int64_t>(queries.size()) - row);
+  const int64_t width = static_cast<int64_t>(keys.size());
+  const auto begin = queries.begin() + row;
+  const BlockMask block = block_mask(mask, {begin, begin + rows}, keys);
+  if (block.kind == BlockMask::Kind::kEmpty) return std::nullopt;
+  if (block.kind == BlockMask::Kind::kFull) return Tile{row, rows, 0, width, {}};
+  const at::Tensor visible =
+      at::tensor(at::ArrayRef<uint8_t>(block.visible), at::kByte).view({rows, width}).to(at::kBool);
+  const at::Tensor seen = visible.any(0).nonzero();
+  const int64_t first = seen[0].item<int64_t>(), last = seen[-1].item<int64_t>() + 1;
+  const at::Tensor shown = visible.narrow(1, first, last - first);
+  return Tile{row, rows, first, last - first,
+              shown.all().item<bool>() ? at::Tensor() : shown.logical_not().to(device)};
+}
+
+template <class Use>
+void for_each_tile(const QBlock& q, const KvBlock& kv, const Mask& mask, const Use& use) {
+  const std::vector<int64_t> queries = flatten(q.positions), keys = flatten(kv.positions);
+  for (int64_t row = 0; row < static_cast<int64_t>(queries.size()); row += kRows)
+    if (const auto tile = tile_at(row, queries, keys, mask, q.q.device())) use(*tile);
+}
+
+// [batch, q_heads, rows, n] as [batch, kv_heads, group * rows, n]: the query heads of one
+// key-value head become more rows, so K and V are never expanded.
+at::Tensor grouped(const at::Tensor& x, const Tile& tile, int64_t kv_heads, at::ScalarType type) {
+  const at::Tensor rows = x.narrow(2, tile.row, tile.rows).to(type);
+  return rows.reshape({x.size(0), kv_heads, -1, x.size(3)});
+}
+
+at::Tensor ungrouped(const at::Tensor& x, const Tile& tile, int64_t q_heads) {
+  return x.view({x.size(0), q_heads, tile.rows, x.size(3)});
+}
+
+// Attention written down: scores, softmax over the visible keys, weighted values. Any dtype, any
+// mask, any positions; everything is computed in the accumulation type.
+class Plain final : public AttentionKernel {
+ public:
+  std::optional<std::string> refuses(const BlockShape& shape) const override {
+    const auto known = {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
+    if (std::find(known.begin(), known.end(), shape.dtype) != known.end()) return std::nullopt;
+    return std::string("kernel plain computes float64, float32, bf16 and fp16, not ") +
+           c10::toString(shape.dtype);
+  }
+
+  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
+                  double scale) const override {
+    const at::ScalarType type = accumulation_type(kv.shape.dtype);
+    const at::Tensor k = kv.k().to(type), v = kv.v().to(type);
+    auto sizes = q.q.sizes().vec();
+    sizes.back() = kv.shape.dim_v;
+    Partial result = Partial::identity(sizes, q.q.options());
+    for_each_tile(q, kv, mask, [&](const Tile& tile) {
+      const at::Tensor s = scores(grouped(q.q, tile, kv.shape.heads, type), k, tile, scale);
+      const at::Tensor top = s.amax(-1, true);
+      const at::Tensor shift = top.masked_fill(top.isneginf(), 0);
+      const at::Tensor p = (s - shift).exp_();
+      const at::Tensor sum = p.sum(-1, true);
+      const at::Tensor values = v.narrow(2, tile.column, tile.columns);
+      const at::Tensor out = at::matmul(p, values) / sum.masked_fill(sum == 0, 1);
+      const int64_t heads = q.q.size(1);
+      result.out.narrow(2, tile.row, tile.rows).copy_(ungrouped(out, tile, heads));
+      result.lse.narrow(2, tile.row, tile.rows)
+          .copy_(ungrouped(sum.log().add_(shift), tile, heads).squeeze(-1));
+    });
+    return result;
+  }
+
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
+                     double scale) const override {
+    const at::ScalarType type = accumulation_type(kv.shape.dtype);
+    const at::Tensor k = kv.k().to(type), v = kv.v().to(type);
+    const int64_t kv_heads = kv.shape.heads;
+    const at::Tensor unseen = saved.lse.isneginf();
+    const at::Tensor lse = saved.lse.masked_fill(unseen, INFINITY).unsqueeze(-1);
+    Gradients result{at::zeros(q.q.sizes(), q.q.options().dtype(type)), at::zeros_like(k),
+                     at::zeros_like(v)};
+    for_each_tile(q, kv, mask, [&](const Tile& tile) {
+      const at::Tensor queries = grouped(q.q, tile, kv_heads, type);
+      const at::Tensor d_o = grouped(saved.d_o, tile, kv_heads, type);
+      const at::Tensor keys = k.narrow(2, tile.column, tile.columns);
+      const at::Tensor values = v.narrow(2, tile.column, tile.columns);
+      const at::Tensor p =
+          scores(queries, k, tile, scale).sub_(grouped(lse, tile, kv_heads, type)).exp_();
+      result.dv.narrow(2, tile.column, tile.columns) += at::matmul(p.transpose(2, 3), d_o);
+      const at::Tensor dp = at::matmul(d_o, values.transpose(2, 3));
+      const at::Tensor ds =
+          dp.sub_(grouped(saved.d.unsqueeze(-1), tile, kv_heads, type)).mul_(p).mul_(scale);
+      result.dk.narrow(2, tile.column, tile.columns) += at::matmul(ds.transpose(2, 3), queries);
+      result.dq.narrow(2, tile.row, tile.rows)
+          .copy_(ungrouped(at::matmul(ds, keys), tile, q.q.size(1)));
+    });
+    return result;
+  }
+
+  int64_t workspace_bytes(const BlockShape& shape) const override {
+    const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
+    const int64_t slots = count(shape.keys), rows = std::min(kRows, count(shape.queries));
+    const int64_t widened = shape.batch * shape.kv_heads * slots * (shape.dim + shape.dim_v);
+    const int64_t tile = shape.batch * shape.q_heads * rows;
+    const int64_t masks = rows * slots * 4 + (slots + count(shape.queries)) * 16;
+    return (2 * widened + tile * (5 * slots + 4 * (shape.dim + shape.dim_v) + 16)) * wide + masks;
+  }
+
+ private:
+  // [batch, kv_heads, group * rows, columns], -inf where hidden.
+  static at::Tensor scores(const at::Tensor& queries, const at::Tensor& k, const Tile& tile,
+                           double scale) {
+    const at::Tensor keys = k.narrow(2, tile.column, tile.columns);
+    at::Tensor s = at::matmul(queries, keys.transpose(2, 3)).mul_(scale);
+    if (tile.hidden.defined())
+      s.view({s.size(0), s.size(1), -1, tile.rows, tile.columns})
+          .masked_fill_(tile.hidden, -INFINITY);
+    return s;
+  }
+};
+
+const AttentionKernels::Add registered{"plain", std::make_shared<Plain>()};
+
+}  // namespace
+}  // namespace ringcheck

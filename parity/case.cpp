@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/case.h"
+
+#include <c10/util/StringUtil.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cp/context_parallel.h"
+#include "parity/problem.h"
+#include "parity/text.h"
+
+namespace ringcheck::parity {
+namespace {
+
+bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+bool one_of(const std::string& name, std::initializer_list<const char*> names) {
+  for (const char* known : names)
+    if (name == known) return true;
+  return false;
+}
+
+bool is_family(const std::string& name) {
+  return data_families().count(name) > 0 || name == "tensors";
+}
+
+// The value of a part such as "hq8"; false where the part has another prefix.
+bool sized(const std::string& part, const char* prefix, int64_t& value) {
+  const std::string name = prefix;
+  if (!starts_with(part, prefix) || part.size() == name.size() || !std::isdigit(part[name.size()]))
+    return false;
+  value = parse_size(part.substr(name.size()));
+  return true;
+}
+
+// What was said, beside the values: a part left out follows another one.
+struct Parsed {
+  Case test;
+  std::set<std::string> said;
+};
+
+// Which part this is; it is stored in `parsed`.
+std::string read_part(const std::string& part, Parsed& parsed) {
+  Case& test = parsed.test;
+  const std::string name = parse_call(part).name;
+  int64_t number = 0;
+  if (const size_t colon = name.find(':'); Strategies::all().count(name.substr(0, colon)) > 0) {
+    test.strategy = name.substr(0, colon);
+    if (colon != std::string::npos) parse_rotation(part.substr(colon + 1), test);
+    return "strategy";
+  }
+  if (Balancers::all().count(name) > 0) return parse_balance(part, test), "balancer";
+  if (AttentionKernels::all().count(part) > 0) return test.kernel = part, "kernel";
+  if (one_of(name, {"full", "causal", "window", "doc", "docfull", "prefix"}))
+    return test.mask = parse_mask(part), "mask";
+  if (one_of(part, {"thread", "mpi"})) return test.world_kind = part, "world kind";
+  if (one_of(part, {"cpu", "cuda"})) return test.device = part, "device";
+  if (sized(part, "P", number)) return test.world = static_cast<int>(std::min<int64_t>(number, 1 << 20)), "world";
+  if (sized(part, "b", test.batch)) return "batch";
+  if (sized(part, "hq", test.q_heads)) return "heads";
+  if (sized(part, "hkv", test.kv_heads)) return "kv-heads";
+  if (sized(part, "seed", number)) return test.seed = static_cast<uint64_t>(number), "seed";
+  if (sized(part, "s", test.seq)) return "seq";
+  if (sized(part, "dv", test.dim_v)) return "dim-v";
+  if (sized(part, "d", test.dim)) return "dim";
+  if (starts_with(part, "rope:")) return test.rope = parse_rope(part.substr(5)), "rope";
+  if (part == "scale:default") return test.scale.reset(), "scale";
+  if (starts_with(part, "scale:")) return test.scale = parse_number(part.substr(6)), "scale";
+  if (is_family(name)) return test.data = part, "data";
+  if (one_of(part, {"float64", "float32", "bf16", "fp16"})) return test.dtype = parse_dtype(part), "dtype";
+  throw BadCase("case has a part '" + part + "' that means nothing; the form is "
+                "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu/P4/b1/hq8/hkv2/s1024/d64/dv64/"
+                "bf16/rope:none/scale:default/spread3/seed7");
+}
+
+int64_t slots_of(const Documents& documents) {
+  int64_t slots = 0;
+  for (const Document& document : documents) slots += document.slots;
+  return slots;
+}
+
+void positive(const char* what, int64_t value) {
+  if (value < 1)
+    throw BadCase(std::string(what) + " is " + std::to_string(value) + "; it must be at least 1");
+}
+
+}  // namespace
+
+std::string to_text(const Case& c) {
+  std::string text = c.strategy + ":" + c.rotation + (c.keep ? "[keep]" : "") + "/" + c.balance;
+  if (Balancers::at(c.balance).takes_block) text += "[" + std::to_string(c.block) + "]";
+  return c10::str(text, "/", c.kernel, "/", mask_text(c.mask), "/", c.world_kind, "/", c.device, "/P",
+                  c.world, "/b", c.batch, "/hq", c.q_heads, "/hkv", c.kv_heads, "/s", c.seq, "/d",
+                  c.dim, "/dv", c.dim_v, "/", dtype_text(c.dtype), "/rope:", rope_text(c.rope),
+                  "/scale:", c.scale ? number_text(*c.scale) : "default", "/", c.data, "/seed", c.seed);
+}
+
+Case parse_case(const std::string& text) {
+  Parsed parsed;
+  for (const std::string& part : split(text, '/')) {
+    const std::string what = read_part(part, parsed);
+    if (!parsed.said.insert(what).second)
+      throw BadCase("case '" + text + "' says its " + what + " twice, the second time '" + part + "'");
+  }
+  Case& test = parsed.test;
+  if (parsed.said.count("dim-v") == 0) test.dim_v = test.dim;
+  if (parsed.said.count("kv-heads") == 0 && parsed.said.count("heads") > 0)
+    test.kv_heads = test.q_heads;
+  const Mask mask = mask_of(test);
+  if (const Documents* packed = documents(mask); packed && parsed.said.count("seq") == 0)
+    test.seq = slots_of(*packed);
+  validate(test);
+  return test;
+}
+
+nlohmann::json to_json(const Case& c) {
+  return {{"strategy", c.strategy},     {"rotation", c.rotation}, {"keep", c.keep},
+          {"balance", c.balance},       {"block", c.block},       {"kernel", c.kernel},
+          {"mask", mask_text(c.mask)},  {"world_kind", c.world_kind}, {"device", c.device},
+          {"world", c.world},           {"batch", c.batch},       {"q_heads", c.q_heads},
+          {"kv_heads", c.kv_heads},     {"seq", c.seq},           {"dim", c.dim},
+          {"dim_v", c.dim_v},           {"dtype", dtype_text(c.dtype)}, {"rope", rope_text(c.rope)},
+          {"scale", c.scale ? nlohmann::json(*c.scale) : nlohmann::json("default")},
+          {"data", c.data},             {"seed", c.seed}};
+}
+
+Case case_from_json(const nlohmann::json& json) {
+  try {
+    Case c;
+    c.strategy = json.at("strategy");
+    c.rotation = json.at("rotation");
+    c.keep = json.at("keep");
+    c.balance = json.at("balance");
+    c.block = json.at("block");
+    c.kernel = json.at("kernel");
+    c.mask = parse_mask(json.at("mask"));
+    c.world_kind = json.at("world_kind");
+    c.device = json.at("device");
+    c.world = json.at("world");
+    c.batch = json.at("batch");
+    c.q_heads = json.at("q_heads");
+    c.kv_heads = json.at("kv_heads");
+    c.seq = json.at("seq");
+    c.dim = json.at("dim");
+    c.dim_v = json.at("dim_v");
+    c.dtype = parse_dtype(json.at("dtype"));
+    c.rope = parse_rope(json.at("rope"));
+    if (json.at("scale").is_number()) c.scale = json.at("scale").get<double>();
+    c.data = json.at("data");
+    c.seed = json.at("seed");
+    validate(c);
+    return c;
+  } catch (const nlohmann::json::exception& error) {
+    throw BadCase(std::string("case in JSON: ") + error.what());
+  }
+}
+
+void validate(const Case& c) {
+  known_name("strategy", c.strategy, Strategies::all());
+  known_name("rotation", c.rotation, Rotations::all());
+  known_name("balancer", c.balance, Balancers::all());
+  known_name("kernel", c.kernel, AttentionKernels::all());
+  if (!one_of(c.world_kind, {"thread", "mpi"}))
+    throw BadCase("unknown world kind '" + c.world_kind + "'; known: thread, mpi");
+  if (!one_of(c.device, {"cpu", "cuda"}))
+    throw BadCase("unknown device '" + c.device + "'; known: cpu, cuda");
+  if (!is_family(parse_call(c.data).name)) known_name("data family", c.data, data_families());
+  positive("world", c.world);
+  if (c.world > 256)
+    throw BadCase("world is " + std::to_string(c.world) + "; at most 256 ranks on one machine");
+  positive("batch", c.batch);
+  positive("heads", c.q_heads);
+  positive("kv-heads", c.kv_heads);
+  positive("seq", c.seq);
+  positive("dim", c.dim);
+  positive("dim-v", c.dim_v);
+  positive("block", c.block);
+  if (c.q_heads % c.kv_heads != 0)
+    throw BadCase("heads " + std::to_string(c.q_heads) + " is not a multiple of kv-heads " +
+                  std::to_string(c.kv_heads) + "; every key-value head serves equally many query heads");
+  if (c.rope.pairing != Rope::Pairing::kNone && c.dim % 2 != 0)
+    throw BadCase("RoPE rotates pairs of channels, dim is " + std::to_string(c.dim) +
+                  "; use an even dim or rope none");
+  if (c.scale && !std::isfinite(*c.scale))
+    throw BadCase("scale " + number_text(*c.scale) + " must be finite");
+  const Mask mask = mask_of(c);
+  if (const Documents* packed = documents(mask); packed && slots_of(*packed) != c.seq)
+    throw BadCase("the documents of " + mask_text(c.mask) + " take " +
+                  std::to_string(slots_of(*packed)) + " slots, seq is " + std::to_string(c.seq) +
+                  "; make them equal or leave seq out");
+}
+
+Mask mask_of(const Case& test) { return {test.mask, test.seq}; }
+
+double scale_of(const Case& test) {
+  return test.scale.value_or(1 / std::sqrt(static_cast<double>(test.dim)));
+}
+
+Layout layout_of(const Case& test) {
+  return ringcheck::layout_of(Balancers::at(test.balance), {mask_of(test), test.block}, test.world);
+}
+
+Plan plan_of(const Case& test) {
+  return {layout_of(test),  mask_of(test), scale_of(test), AttentionKernels::at(test.kernel),
+          test.rotation, {test.keep}};
+}
+
+std::optional<std::string> not_supported(const Case& test) {
+  if (test.device != "cpu") return "device " + test.device + " is not in this build; use device cpu";
+  BlockShape shape;
+  shape.dtype = test.dtype;
+  shape.batch = test.batch;
+  shape.q_heads = test.q_heads;
+  shape.kv_heads = test.kv_heads;
+  shape.dim = test.dim;
+  shape.dim_v = test.dim_v;
+  return refuses(plan_of(test), shape);
+}
+
+}  // namespace ringcheck::parity

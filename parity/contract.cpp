@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "contract_texts.h"
+#include "parity/contract.h"
+#include "parity/oracle.h"
+
+namespace ringcheck::parity {
+
+nlohmann::json contract_json(const std::string& kernel) {
+  const auto found = contract_texts().find(kernel + ".contract.json");
+  if (found == contract_texts().end())
+    throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel + ".contract.json");
+  return nlohmann::json::parse(found->second);
+}
+
+reference::Contract contract_of(const Case& test) {
+  const nlohmann::json kernel = contract_json(test.kernel);
+  const std::string dtype = dtype_text(test.dtype);
+  if (!kernel.at("dtypes").contains(dtype))
+    throw BadCase("the contract of kernel " + test.kernel + " does not cover " + dtype);
+  const nlohmann::json& c = kernel["dtypes"][dtype];
+  // Written as powers of two: "u_a": -24 is 2^-24; null is zero.
+  const auto power = [&](const char* name) {
+    return c.at(name).is_null() ? 0.0 : std::ldexp(1.0, c.at(name).get<int>());
+  };
+  return {power("u_a"),   power("u_p"),  power("eta_p"), power("u_o"), power("eta_o"),
+          power("eta_e"), power("u_in"), power("u_m"),   c.at("kappa"), c.at("c_e")};
+}
+
+std::optional<Chart> chart_of(const Case& test, const std::string& tensor) {
+  const nlohmann::json kernel = contract_json(test.kernel);
+  if (!kernel.contains("charts")) return std::nullopt;
+  Case shape = test;
+  shape.seed = 0;
+  const auto found = kernel["charts"].find(to_text(shape));
+  if (found == kernel["charts"].end() || !found->contains(tensor)) return std::nullopt;
+  const nlohmann::json& c = (*found)[tensor];
+  return Chart{c.at("rms_mean"), c.at("rms_sd"), c.at("bias_mean"), c.at("bias_sd")};
+}
+
+}  // namespace ringcheck::parity

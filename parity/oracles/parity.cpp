@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/comparison.h"
+#include "parity/oracle.h"
+#include "parity/reference_rope.h"
+
+namespace ringcheck::parity {
+namespace {
+
+TensorVerdict absent(const char* name) {
+  TensorVerdict verdict;
+  verdict.tensor = name;
+  verdict.status = Status::kNotApplicable;
+  return verdict;
+}
+
+Status status_of(const std::vector<TensorVerdict>& tensors) {
+  Status status = Status::kNotApplicable;
+  for (const TensorVerdict& tensor : tensors) {
+    if (tensor.status == Status::kFail) return Status::kFail;
+    if (tensor.status == Status::kInconclusive) status = Status::kInconclusive;
+    if (tensor.status == Status::kPass && status == Status::kNotApplicable) status = Status::kPass;
+  }
+  return status;
+}
+
+// O, LSE and the gradients against float64, on exactly the q and k that were attended.
+OracleVerdict judge(const Evidence& evidence) {
+  const Outcome& outcome = evidence.outcome;
+  const Problem& problem = evidence.problem;
+  reference::Tiling tiling;
+  tiling.tick = evidence.tick;
+  const reference::Inputs inputs{
+      outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
+      outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
+      problem.v, problem.d_o, mask_of(evidence.test), scale_of(evidence.test)};
+  const reference::Judgement truth =
+      reference::judge(inputs, contract_of(evidence.test), evidence.test.world,
+                       reference_rope(evidence.test), tiling);
+  struct Member {
+    const char* name;
+    at::Tensor reference::Tensors::*tensor;
+  };
+  using reference::Tensors;
+  const Member members[] = {{"o", &Tensors::o}, {"lse", &Tensors::lse}, {"dq", &Tensors::dq},
+                            {"dk", &Tensors::dk}, {"dv", &Tensors::dv}};
+  OracleVerdict verdict;
+  for (const auto& [name, tensor] : members) {
+    const at::Tensor& actual = outcome.tensors.*tensor;
+    verdict.tensors.push_back(actual.defined()
+                                  ? compare(evidence.test, name, actual, truth.value.*tensor,
+                                            truth.bound.*tensor, truth.sigma.*tensor)
+                                  : absent(name));
+    const TensorVerdict& result = verdict.tensors.back();
+    if (result.status == Status::kFail) verdict.findings.push_back(result.tensor + ": " + result.worst);
+    if (result.status == Status::kInconclusive)
+      verdict.findings.push_back(result.tensor + ": a zero would pass for " +
+                                 std::to_string(100 * result.vacuity) + " % of its energy");
+  }
+  verdict.status = status_of(verdict.tensors);
+  int64_t wrong_pads = 0;
+  for (const RankRecord& rank : outcome.ranks) wrong_pads += rank.wrong_pads;
+  if (wrong_pads > 0) {
+    verdict.status = Status::kFail;
+    verdict.findings.push_back(std::to_string(wrong_pads) +
+                               " elements of pad slots are not exactly empty");
+  }
+  return verdict;
+}
+
+const Oracles::Add registered{
+    "parity",
+    {"O, LSE, dQ, dK and dV differ from float64 by no more than this arithmetic can explain", judge}};
+
+}  // namespace
+}  // namespace ringcheck::parity

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/outcome.h"
+
+#include <ATen/ATen.h>
+
+#include "cp/shard.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// One tensor of all ranks, in sequence order on rank 0.
+at::Tensor collect(Communicator& comm, const Layout& layout, int64_t length,
+                   const at::Tensor& local) {
+  if (!local.defined()) return {};
+  const at::Tensor own = local.contiguous();
+  std::vector<at::Tensor> sends(comm.size()), receives(comm.size());
+  sends[0] = own;
+  if (comm.rank() == 0)
+    for (at::Tensor& receive : receives) receive = at::empty_like(own);
+  comm.all_to_all(sends, receives, {"collect"}).wait();
+  return comm.rank() == 0 ? unshard(receives, 2, layout, length) : at::Tensor();
+}
+
+std::vector<int64_t> flat(const RankRecord& record) {
+  std::vector<int64_t> values;
+  for (const Counters& c : {record.forward, record.backward})
+    values.insert(values.end(), {c.bytes_sent, c.bytes_received, c.messages, c.pairs, c.flops,
+                                 c.steps, c.merges});
+  values.insert(values.end(), {record.peak_bytes, record.kv_bytes, record.traveller_bytes,
+                               record.wrong_pads});
+  for (const auto& edges : {record.sent_to, record.received_from})
+    values.insert(values.end(), edges.begin(), edges.end());
+  return values;
+}
+
+RankRecord record_from(const int64_t* value, int world) {
+  RankRecord record;
+  for (Counters* c : {&record.forward, &record.backward})
+    for (int64_t* field : {&c->bytes_sent, &c->bytes_received, &c->messages, &c->pairs, &c->flops,
+                           &c->steps, &c->merges})
+      *field = *value++;
+  for (int64_t* field : {&record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
+                         &record.wrong_pads})
+    *field = *value++;
+  for (auto* edges : {&record.sent_to, &record.received_from}) {
+    edges->assign(value, value + world);
+    value += world;
+  }
+  return record;
+}
+
+std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
+  const at::Tensor local = at::tensor(flat(own), at::kLong);
+  std::vector<at::Tensor> gathered;
+  for (int rank = 0; rank < comm.size(); ++rank) gathered.push_back(at::empty_like(local));
+  comm.all_gather(local, gathered, {"collect"}).wait();
+  std::vector<RankRecord> records;
+  for (const at::Tensor& values : gathered)
+    records.push_back(record_from(values.const_data_ptr<int64_t>(), comm.size()));
+  return records;
+}
+
+}  // namespace
+
+std::optional<Outcome> solve(const Case& test, Communicator& world, const Subject& subject) {
+  const Layout layout = layout_of(test);
+  const RankInput input{problem_of(test, layout.at(world.rank())), layout[world.rank()]};
+  const RankOutput own = subject(world, test, input);
+  const auto whole = [&](const at::Tensor& local) { return collect(world, layout, test.seq, local); };
+  Outcome outcome{{whole(own.o), whole(own.lse), whole(own.dq), whole(own.dk), whole(own.dv)},
+                  whole(own.q_rotated),
+                  whole(own.k_rotated),
+                  collect(world, own.record)};
+  world.finish();
+  if (world.rank() != 0) return std::nullopt;
+  return outcome;
+}
+
+Outcome solve(const Case& test, const ThreadWorld& world, const Subject& subject) {
+  std::optional<Outcome> outcome;
+  run(world, [&](Communicator& comm) {
+    if (auto result = solve(test, comm, subject)) outcome = std::move(result);
+  });
+  return std::move(*outcome);
+}
+
+}  // namespace ringcheck::parity

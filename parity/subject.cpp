@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/subject.h"
+
+#include <ATen/ATen.h>
+
+#include "cp/context_parallel.h"
+#include "cp/memory.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Elements of pad slots that hold something: `empty` is what a pad slot must hold.
+int64_t wrong(const at::Tensor& x, const at::Tensor& pads, double empty) {
+  if (!x.defined() || pads.numel() == 0) return 0;
+  return x.index_select(2, pads).ne(empty).sum().item<int64_t>();
+}
+
+int64_t wrong_pads(const Case& test, const Positions& positions, const RankOutput& output) {
+  const Mask mask = mask_of(test);
+  std::vector<int64_t> slots;
+  int64_t slot = 0;
+  for (const int64_t position : flatten(positions)) {
+    if (!is_token(mask, position)) slots.push_back(slot);
+    ++slot;
+  }
+  const at::Tensor pads = at::tensor(slots, at::kLong);
+  return wrong(output.o, pads, 0) + wrong(output.lse, pads, -INFINITY) +
+         wrong(output.dq, pads, 0) + wrong(output.dk, pads, 0) + wrong(output.dv, pads, 0);
+}
+
+RankRecord measured(const Ledger& ledger, int world) {
+  RankRecord record;
+  record.forward = ledger.sum(Phase::kForward);
+  record.backward = ledger.sum(Phase::kBackward);
+  record.peak_bytes = ledger.memory()->total().peak;
+  record.kv_bytes = ledger.memory()->tagged(MemoryTag::kKv).peak;
+  record.traveller_bytes = ledger.memory()->tagged(MemoryTag::kTraveller).peak;
+  record.sent_to.resize(world);
+  record.received_from.resize(world);
+  for (const Transferred& event : ledger.transfers()) {
+    const bool sent = event.direction == Transferred::Direction::kSent;
+    (sent ? record.sent_to : record.received_from).at(event.operation.peer) += event.bytes;
+  }
+  return record;
+}
+
+// The tensors of both passes; everything else is gone when it returns.
+RankOutput both_passes(Communicator& comm, const Case& test, const Problem& local) {
+  ContextParallel attention(comm, {test.strategy, plan_of(test), test.rope});
+  auto context = attention.forward(local.q, local.k, local.v);
+  const Gradients gradients = attention.backward(context, local.d_o);
+  RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
+  if (test.rope.pairing != Rope::Pairing::kNone) {
+    output.q_rotated = context.q.q;
+    output.k_rotated = context.kv.k().clone();
+  }
+  return output;
+}
+
+}  // namespace
+
+RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input) {
+  RankOutput output;
+  {
+    const Metered metered(comm.ledger().memory());
+    const Problem own{input.local.q.clone(), input.local.k.clone(), input.local.v.clone(),
+                      input.local.d_o.clone()};
+    output = both_passes(comm, test, own);
+  }
+  output.record = measured(comm.ledger(), comm.size());
+  output.record.wrong_pads = wrong_pads(test, input.positions, output);
+  return output;
+}
+
+}  // namespace ringcheck::parity

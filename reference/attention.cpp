@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/attention.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include <vector>
+
+#include "reference/group.h"
+#include "reference/solve.h"
+#include "reference/tiles.h"
+
+namespace ringcheck::reference {
+
+Tensors attention(const Inputs& inputs, const Tiling& tiling) {
+  const at::AutoDispatchBelowADInplaceOrView values_only;
+  const Group all = grouped(inputs);
+  const Tiles mask_tiles = tiles(inputs.mask, tiling, inputs.q.device());
+  std::vector<Tensors> parts;
+  for (const Range run : runs_of_pairs(all, tiling)) {
+    const Solution part = solve(narrow(all, run), mask_tiles, tiling.tick);
+    parts.push_back({part.o, part.lse, part.dq, part.dk, part.dv});
+  }
+  return ungrouped(parts, inputs);
+}
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "reference/mask.h"
+
+namespace ringcheck::reference {
+
+// One attention problem in sequence order: index i of the sequence dimension is global position i.
+struct Inputs {
+  at::Tensor q;    // [batch, q_heads, seq, dim]
+  at::Tensor k;    // [batch, kv_heads, seq, dim]
+  at::Tensor v;    // [batch, kv_heads, seq, dim_v]
+  at::Tensor d_o;  // [batch, q_heads, seq, dim_v]
+  Mask mask;       // of length seq
+  double scale = 1;
+};
+
+// One value per element of every judged tensor, in float64.
+struct Tensors {
+  at::Tensor o;    // [batch, q_heads, seq, dim_v]
+  at::Tensor lse;  // [batch, q_heads, seq], natural logarithm
+  at::Tensor dq;   // [batch, q_heads, seq, dim]
+  at::Tensor dk;   // [batch, kv_heads, seq, dim]
+  at::Tensor dv;   // [batch, kv_heads, seq, dim_v]
+};
+
+struct Tiling {
+  int64_t rows = 256;                // queries a tile
+  int64_t columns = 256;             // keys a tile
+  std::function<void()> tick = {};   // called after every tile: a sign of life
+};
+
+// Attention and its gradients, softmax(scale q k^T + mask) v, in float64 on the device of the
+// inputs, whatever their dtype. Memory O(seq x dim). A query that sees no key has O = 0,
+// LSE = -inf and zero gradients, and what stands in pad slots does not matter. Throws
+// std::invalid_argument on shapes that disagree, and std::logic_error while TF32 is allowed.
+Tensors attention(const Inputs& inputs, const Tiling& tiling = {});
+
+// The same from the textbook, with the whole score matrix in memory: what attention() is held to.
+Tensors naive_attention(const Inputs& inputs);
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ringcheck::reference {
+
+// What an implementation promises about its arithmetic: the constants of the error bounds
+// (docs/numerics.md). u is a unit roundoff, eta half of the smallest subnormal of a format.
+struct Contract {
+  double u_a = 0x1p-24;    // accumulation
+  double u_p = 0x1p-24;    // operand rounding of P and dS before the second product
+  double eta_p = 0;        // its underflow step
+  double u_o = 0x1p-24;    // rounding of the outputs
+  double eta_o = 0;        // its underflow step
+  double eta_e = 0x1p-126; // below this the exponential is flushed to zero
+  double u_in = 0;         // operand conversion (tf32: 2^-11)
+  double u_m = 0x1p-24;    // rounding of a partial result before the merge
+  double kappa = 1;        // K-block of the matrix unit: a chain of n has n/kappa + kappa roundings
+  double c_e = 4;          // error of exp, in units of u_a
+};
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "reference/contract.h"
+
+namespace ringcheck::reference {
+
+// How an implementation computes: its contract, the number of partial results that it merges, and
+// the lengths of its inner products. The numbered formulas of docs/numerics.md follow from it.
+struct ErrorModel {
+  Contract contract;
+  double world = 1;
+  double dim = 1;    // terms of q k
+  double dim_v = 1;  // terms of dO v
+
+  double unit_variance() const { return contract.u_a * contract.u_a / 3; }
+
+  // The rounding of partial results where it is coarser than the accumulation, else 0.
+  double partial_rounding() const { return contract.u_m > contract.u_a ? contract.u_m : 0; }
+
+  // Roundings on the way through a chain of n additions.
+  at::Tensor effective(const at::Tensor& n) const;
+
+  // rho_p(x) = min(x, max(u_p x, eta_p)): x >= 0 becomes an operand of the second product.
+  at::Tensor operand_rounding(const at::Tensor& x) const;
+  at::Tensor operand_rounding(const at::Tensor& x, const at::Tensor& eta_p) const;
+
+  // rho_o(x) = max(u_o |x|, eta_o, eta_e): x is stored as a result.
+  at::Tensor output_rounding(const at::Tensor& x) const;
+};
+
+// A bound B and a variance sigma^2.
+struct Error {
+  at::Tensor bound;
+  at::Tensor variance;
+};
+
+// Formulas (1), the error of s = scale q k^T, and (6), that of dO v^T with scale 1, where x y^T is
+// the product without scale. Without the scaling's own two roundings in the bound.
+Error product_error(const ErrorModel& model, double terms, const at::Tensor& product,
+                    const at::Tensor& magnitude, const at::Tensor& square);
+
+}  // namespace ringcheck::reference

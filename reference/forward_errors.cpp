@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/forward_errors.h"
+
+#include <ATen/ATen.h>
+
+#include <tuple>
+
+namespace ringcheck::reference {
+namespace {
+
+// The relative error of a whole row: that of its normaliser, of the chain of additions and of the
+// merges. It multiplies |P v| in the bound, and P^2 v^2, O^2 and delta^2 in the variance.
+struct RowError {
+  at::Tensor bound;       // [pairs, rows, 1]
+  at::Tensor variance;    // [pairs, rows, 1]
+  at::Tensor of_partial;  // [pairs, rows, 1], the variance with the rounding of partial results
+};
+
+RowError row_error(const ErrorModel& model, const StripView& strip) {
+  const auto& [u_a, u_m, c_e] =
+      std::tie(model.contract.u_a, model.contract.u_m, model.contract.c_e);
+  const double W = model.world, partial = model.partial_rounding();
+  const at::Tensor bound = strip.keys * u_a + 4 * W * u_a * (1 + strip.lse.abs()) + u_m;
+  const at::Tensor variance =
+      model.unit_variance() *
+      (model.effective(strip.keys) / 2 + 4 + W * (c_e * c_e + 4 + 4 * strip.lse.square()));
+  return {bound, variance, variance + partial * partial / 3};
+}
+
+// Sums over the keys of a row, with w = P B^E, z = (P sigma^E)^2, and r the rounding of P.
+struct KeySums {
+  at::Tensor w, w_v, w_v2;  // of w, w v, w v^2
+  at::Tensor z, z_v;        // of z, z v
+  at::Tensor bound;         // of (r + P (u_in + row bound)) |v|
+  at::Tensor variance;      // of (z + r^2 / 3 + P^2 (u_in^2 / 3 + row variance)) v^2
+};
+
+KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Keys& keys,
+                       ScoreErrors& scores, const RowError& row) {
+  const double u_in = model.contract.u_in;
+  const at::Tensor eta_p = model.contract.eta_p / strip.sum;
+  const at::Tensor bound = row.bound + u_in, variance = row.of_partial + u_in * u_in / 3;
+  KeySums sums;
+  sums.w = at::zeros_like(strip.sum);
+  sums.z = at::zeros_like(strip.sum);
+  for (const Tile& tile : strip.strip.tiles) {
+    const Scores& s = scores(tile);
+    const Operand v = keys.v.rows(tile.columns);
+    const at::Tensor w = s.p * s.exponential.bound;
+    const at::Tensor z = s.p_square * s.exponential.variance;
+    const at::Tensor r = model.operand_rounding(s.p, eta_p);
+    sums.w += w.sum(-1, true);
+    sums.z += z.sum(-1, true);
+    add_product(sums.w_v, w, v.value);
+    add_product(sums.w_v2, w, v.square);
+    add_product(sums.z_v, z, v.value);
+    add_product(sums.bound, at::addcmul(r, s.p, bound), v.magnitude);
+    add_product(sums.variance, at::addcmul(z, r, r, 1. / 3).addcmul_(s.p_square, variance),
+                v.square);
+  }
+  return sums;
+}
+
+Error lse_error(const ErrorModel& model, const StripView& strip, const KeySums& sums) {
+  const double u_a = model.contract.u_a, W = model.world;
+  const at::Tensor size = 1 + strip.lse.abs() + strip.max.abs();
+  const at::Tensor size2 = 1 + strip.lse.square() + strip.max.square();
+  return {
+      sums.w + strip.keys * u_a + 4 * (1 + W) * u_a * size,
+      sums.z + model.unit_variance() * (model.effective(strip.keys) / 3 + 2 + 3 * (1 + W) * size2)};
+}
+
+Error output_error(const ErrorModel& model, const StripView& strip, const KeySums& sums,
+                   const RowError& row) {
+  const at::Tensor& o = strip.o;
+  const at::Tensor rounding = model.output_rounding(o);
+  // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
+  const at::Tensor spread = (o * sums.w - 2 * sums.w_v).mul_(o).add_(sums.w_v2).clamp_min_(0);
+  const double u_p = model.contract.u_p;
+  return {(spread * sums.w).sqrt_() + sums.bound + rounding,
+          (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.z_v)
+              .mul_(o)
+              .add_(sums.variance)
+              .clamp_min_(0)
+              .addcmul_(rounding, rounding, 1. / 3)};
+}
+
+Error delta_error(const ErrorModel& model, const StripView& strip, const Error& o,
+                  const RowError& row) {
+  const double unit = model.unit_variance(), d = model.dim_v;
+  const at::Tensor term = strip.d_o.value * strip.o;
+  return {(strip.d_o.magnitude * o.bound).add_(term.abs(), d * model.contract.u_a).sum(-1, true),
+          (strip.d_o.square * o.variance).addcmul_(term, term, unit * (d / 2 + 2)).sum(-1, true) +
+              strip.delta.square() * (row.variance + unit * d / 3)};
+}
+
+}  // namespace
+
+ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
+                             ScoreErrors& scores) {
+  const RowError row = row_error(model, strip);
+  const KeySums sums = sums_over_keys(model, strip, keys, scores, row);
+  const Error o = output_error(model, strip, sums, row);
+  return {lse_error(model, strip, sums), o, delta_error(model, strip, o, row)};
+}
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/mask.h"
+
+namespace ringcheck::reference {
+
+// Rotary position embedding (Su et al., RoFormer, section 3.4.2).
+struct Rope {
+  enum class Pairing { kNone, kHalf, kInterleaved };  // (c, c + dim/2) or (2c, 2c + 1)
+  struct Llama3 {  // frequency scaling of Llama 3.1
+    double factor, low, high, original_length;
+  };
+  Pairing pairing = Pairing::kNone;
+  double base = 10000;
+  bool scaled = false;
+  Llama3 llama3{};
+  bool single_angles = true;  // angles are rounded to float32, as the implementation defines them
+};
+
+// The frequency f_c of each of the dim / 2 channel pairs, base^(-2c / dim) before scaling; rounded
+// to float32 as the last step with single_angles.
+std::vector<double> frequencies(const Rope& rope, int64_t dim);
+
+// x [batch, heads, seq, dim] rotated in float64 by the position of each slot inside its document.
+// The angle of pair c at position p is p * f_c with p, f_c and the product rounded to float32
+// (single_angles), or all of it in float64.
+at::Tensor rotate(const at::Tensor& x, const Mask& mask, const Rope& rope);
+
+// The inverse rotation.
+at::Tensor rotate_back(const at::Tensor& x, const Mask& mask, const Rope& rope);
+
+}  // namespace ringcheck::reference

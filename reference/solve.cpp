@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/solve.h"
+
+#include <ATen/ATen.h>
+
+#include <limits>
+
+namespace ringcheck::reference {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// One strip of queries against the keys it sees.
+class StripSolver {
+ public:
+  StripSolver(const Group& group, const Strip& strip)
+      : group_(group), strip_(strip), q_(stacked(group.q, strip.rows)) {}
+
+  // max = the largest score, sum = the sum of e^(s - max), O = the sum of e^(s - max) v / sum.
+  void forward(const Solution& solution, const std::function<void()>& tick) {
+    max_ = at::full({q_.size(0), q_.size(1), 1}, -kInfinity, q_.options());
+    for (const Tile& tile : strip_.tiles)
+      max_ = at::maximum(max_, scores(tile).amax(-1, true));
+    max_.masked_fill_(max_ == -kInfinity, 0);
+
+    at::Tensor sum = at::zeros_like(max_), o = at::zeros_like(stacked(group_.d_o, strip_.rows));
+    for (const Tile& tile : strip_.tiles) {
+      const at::Tensor e = (scores(tile) - max_).exp_();
+      sum += e.sum(-1, true);
+      o.baddbmm_(e, rows(group_.v, tile.columns));
+      if (tick)
+        tick();
+    }
+    divisor_ = sum.masked_fill(sum == 0, 1);
+    unstack(solution.o, strip_.rows, o.div_(divisor_));
+    unstack(solution.max, strip_.rows, max_);
+    unstack(solution.sum, strip_.rows, sum);
+    unstack(solution.lse, strip_.rows, max_ + sum.log());
+  }
+
+  // dV = P^T dO, dS = P * (dO V^T - delta), dQ = scale dS K, dK = scale dS^T Q.
+  void backward(const Solution& solution, const at::Tensor& keys,
+                const std::function<void()>& tick) const {
+    const at::Tensor d_o = stacked(group_.d_o, strip_.rows);
+    const at::Tensor delta = (d_o * stacked(solution.o, strip_.rows)).sum(-1, true);
+    const at::Tensor single = stacked(keys, strip_.rows) == 1;
+    const at::Tensor dq = at::zeros_like(q_);
+    for (const Tile& tile : strip_.tiles) {
+      const at::Tensor p = (scores(tile) - max_).exp_().div_(divisor_);
+      const at::Tensor ds = at::bmm(d_o, rows(group_.v, tile.columns).mT()).sub_(delta).mul_(p);
+      ds.masked_fill_(single, 0);  // the softmax of a single score is 1, whatever the score
+      dq.baddbmm_(ds, rows(group_.k, tile.columns), 1, group_.scale);
+      rows(solution.dk, tile.columns).baddbmm_(ds.mT(), q_, 1, group_.scale);
+      rows(solution.dv, tile.columns).baddbmm_(p.mT(), d_o);
+      if (tick)
+        tick();
+    }
+    unstack(solution.delta, strip_.rows, delta);
+    unstack(solution.dq, strip_.rows, dq);
+  }
+
+ private:
+  // [pairs, shared * rows, columns], -inf where invisible. The last tile is remembered.
+  const at::Tensor& scores(const Tile& tile) const {
+    if (scored_ == &tile)
+      return scores_;
+    scored_ = &tile;
+    scores_ = at::bmm(q_, rows(group_.k, tile.columns).mT()).mul_(group_.scale);
+    hide(scores_, tile, -kInfinity);
+    return scores_;
+  }
+
+  static at::Tensor rows(const at::Tensor& x, Range range) {
+    return x.narrow(1, range.begin, range.size);
+  }
+
+  const Group& group_;
+  const Strip& strip_;
+  const at::Tensor q_;        // [pairs, shared * rows, dim]
+  at::Tensor max_, divisor_;  // [pairs, shared * rows, 1]
+  mutable const Tile* scored_ = nullptr;
+  mutable at::Tensor scores_;
+};
+
+}  // namespace
+
+Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick) {
+  const at::Tensor row = at::zeros_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous);
+  Solution solution{.o = at::zeros_like(group.d_o),
+                    .max = row.clone(),
+                    .sum = row.clone(),
+                    .lse = row - kInfinity,
+                    .delta = row.clone(),
+                    .dq = at::zeros_like(group.q),
+                    .dk = at::zeros_like(group.k),
+                    .dv = at::zeros_like(group.v)};
+  const at::Tensor keys = tiles.keys.expand_as(row);
+  for (const Strip& strip : tiles.strips) {
+    if (strip.tiles.empty())
+      continue;
+    StripSolver solver(group, strip);
+    solver.forward(solution, tick);
+    solver.backward(solution, keys, tick);
+  }
+  return solution;
+}
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+
+#include "reference/group.h"
+#include "reference/tiles.h"
+
+namespace ringcheck::reference {
+
+// Attention of a group and its gradients, with the halves of the logsumexp: lse = max + log(sum).
+// A query that sees no key has max = sum = 0.
+struct Solution {
+  at::Tensor o;      // [pairs, shared, seq, dim_v]
+  at::Tensor max;    // [pairs, shared, seq]
+  at::Tensor sum;    // [pairs, shared, seq]
+  at::Tensor lse;    // [pairs, shared, seq]
+  at::Tensor delta;  // [pairs, shared, seq], the sum over channels of dO * O
+  at::Tensor dq;     // [pairs, shared, seq, dim]
+  at::Tensor dk;     // [pairs, seq, dim]
+  at::Tensor dv;     // [pairs, seq, dim_v]
+};
+
+Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/attention.h"
+#include "reference/mask.h"
+
+namespace ringcheck::reference {
+
+// A run of positions.
+struct Range {
+  int64_t begin = 0;
+  int64_t size = 0;
+};
+
+// 0 ... length - 1 in runs of `size`, the last one perhaps shorter.
+std::vector<Range> ranges(int64_t length, int64_t size);
+
+// A block of the score matrix that holds at least one visible pair.
+struct Tile {
+  Range rows;         // queries
+  Range columns;      // keys
+  at::Tensor hidden;  // [rows, columns] bool, true where invisible; undefined: all is visible
+};
+
+// The tiles of one run of queries, from the first key to the last.
+struct Strip {
+  Range rows;
+  std::vector<Tile> tiles;
+};
+
+// The score matrix of a mask cut into tiles; a tile without a visible pair is left out.
+struct Tiles {
+  std::vector<Strip> strips;
+  at::Tensor keys;     // [seq] float64: how many keys a query sees
+  at::Tensor queries;  // [seq] float64: how many queries see a key
+};
+
+Tiles tiles(const Mask& mask, const Tiling& tiling, at::Device device);
+
+// [queries, keys] bool on the CPU: visible(mask, q, k) of every pair.
+at::Tensor visible_pairs(const Mask& mask, Range queries, Range keys);
+
+}  // namespace ringcheck::reference
