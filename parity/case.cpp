@@ -37,6 +37,14 @@ bool sized(const std::string& part, const char* prefix, int64_t& value) {
   return true;
 }
 
+uint64_t parse_seed(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw BadCase("seed '" + text + "' is not a whole number below 2^64");
+  return seed;
+}
+
 // What was said, beside the values: a part left out follows another one.
 struct Parsed {
   Case test;
@@ -63,7 +71,7 @@ std::string read_part(const std::string& part, Parsed& parsed) {
   if (sized(part, "b", test.batch)) return "batch";
   if (sized(part, "hq", test.q_heads)) return "heads";
   if (sized(part, "hkv", test.kv_heads)) return "kv-heads";
-  if (sized(part, "seed", number)) return test.seed = static_cast<uint64_t>(number), "seed";
+  if (starts_with(part, "seed")) return test.seed = parse_seed(part.substr(4)), "seed";
   if (sized(part, "s", test.seq)) return "seq";
   if (sized(part, "dv", test.dim_v)) return "dim-v";
   if (sized(part, "d", test.dim)) return "dim";
@@ -179,6 +187,8 @@ void validate(const Case& c) {
   positive("dim", c.dim);
   positive("dim-v", c.dim_v);
   positive("block", c.block);
+  if (c.block != 1 && !Balancers::at(c.balance).takes_block)
+    throw BadCase("balancer " + c.balance + " takes no block size, got " + std::to_string(c.block));
   if (c.q_heads % c.kv_heads != 0)
     throw BadCase("heads " + std::to_string(c.q_heads) + " is not a multiple of kv-heads " +
                   std::to_string(c.kv_heads) + "; every key-value head serves equally many query heads");

@@ -16,6 +16,12 @@ TensorVerdict absent(const char* name) {
   return verdict;
 }
 
+// Families with a nearly constant V: there dS is the difference of equal numbers, and nothing can
+// be said of dQ and dK beyond that they are within their bounds.
+bool says_nothing(const Case& test, const std::string& tensor) {
+  return (test.data == "ones" || test.data == "offset") && (tensor == "dq" || tensor == "dk");
+}
+
 Status status_of(const std::vector<TensorVerdict>& tensors) {
   Status status = Status::kNotApplicable;
   for (const TensorVerdict& tensor : tensors) {
@@ -53,7 +59,9 @@ OracleVerdict judge(const Evidence& evidence) {
                                   ? compare(evidence.test, name, actual, truth.value.*tensor,
                                             truth.bound.*tensor, truth.sigma.*tensor)
                                   : absent(name));
-    const TensorVerdict& result = verdict.tensors.back();
+    TensorVerdict& result = verdict.tensors.back();
+    if (result.status == Status::kInconclusive && says_nothing(evidence.test, name))
+      result.status = Status::kNotApplicable;
     if (result.status == Status::kFail) verdict.findings.push_back(result.tensor + ": " + result.worst);
     if (result.status == Status::kInconclusive)
       verdict.findings.push_back(result.tensor + ": a zero would pass for " +

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/rig.h"
+#include "bench/sweep.h"
+
+namespace ringcheck::bench {
+namespace {
+
+// Judged elements of O, LSE, dQ, dK and dV.
+double elements(const parity::Case& t) {
+  return static_cast<double>(t.batch * t.seq *
+                             (t.q_heads * (t.dim_v + 1 + t.dim) + t.kv_heads * (t.dim + t.dim_v)));
+}
+
+// Whole cases, from problem to verdict, a new seed each.
+void verification(benchmark::State& state, parity::Case test) {
+  for (auto _ : state) {
+    ++test.seed;
+    const parity::Verdict verdict = parity::verify(test, {});
+    if (verdict.status == parity::Status::kPass) continue;
+    const std::string reason = parity::to_text(verdict.status) + ": " + parity::to_text(test);
+    return state.SkipWithError(reason.c_str());
+  }
+  state.counters["cases/s"] = {1, benchmark::Counter::kIsIterationInvariantRate};
+  state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+void add(std::vector<Benchmark>& list) {
+  for (const int64_t seq : {48, 256, 1024})
+    for (const int world : {1, 2, 4, 8})
+      for (const int64_t dim : {16, 64}) {
+        parity::Case test = parity::parse_case("hq4/hkv2/bf16");
+        test.seq = seq;
+        test.world = world;
+        test.dim = test.dim_v = dim;
+        list.push_back({"verification/s" + std::to_string(seq) + "/P" + std::to_string(world) +
+                            "/d" + std::to_string(dim),
+                        [test](benchmark::State& state) { verification(state, test); }});
+      }
+}
+
+const Sweeps::Add registered{"verification", add};
+
+}  // namespace
+}  // namespace ringcheck::bench
