@@ -18,7 +18,7 @@ struct View {
   at::Tensor sees_nothing;             // [queries, 1]
 };
 
-View view_of(const QBlock& q, const KvBlock& kv, const Mask& mask) {
+View view_of(const QBlock& q, const KvBlock& kv, const Mask& mask, at::ScalarType type) {
   const std::vector<int64_t> queries = flatten(q.positions), keys = flatten(kv.positions);
   View view{block_mask(mask, queries, keys), false, {}, {}};
   if (view.block.kind != BlockMask::Kind::kPartial) return view;
@@ -28,13 +28,14 @@ View view_of(const QBlock& q, const KvBlock& kv, const Mask& mask) {
   view.sees_nothing = visible.any(1, true).logical_not();
   view.causal = rows == visible.size(1) && visible.equal(at::ones_like(visible).tril());
   if (!view.causal)
-    view.additive = at::zeros({1, 1, rows, visible.size(1)}, q.q.options())
+    view.additive = at::zeros({1, 1, rows, visible.size(1)}, q.q.options().dtype(type))
                         .masked_fill_(visible.logical_not(), -INFINITY);
   return view;
 }
 
-// PyTorch's flash attention for CPUs. It rounds P, the partial O and the partial gradients to the
-// dtype of its inputs, as its contract says.
+// PyTorch's flash attention for CPUs. Forward it rounds P and the partial O to the dtype of its
+// inputs, as its contract says. Its backward pass would add up dK and dV in that dtype, query tile
+// by query tile, which no merge can repair: 16-bit inputs are widened for it.
 class Flash final : public AttentionKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
@@ -48,7 +49,7 @@ class Flash final : public AttentionKernel {
   Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
                   double scale) const override {
     Partial result = Partial::identity(q.q.sizes(), q.q.options());
-    const View view = view_of(q, kv, mask);
+    const View view = view_of(q, kv, mask, kv.shape.dtype);
     if (view.block.kind == BlockMask::Kind::kEmpty) return result;
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
@@ -66,26 +67,26 @@ class Flash final : public AttentionKernel {
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
                      double scale) const override {
     const at::ScalarType wide = accumulation_type(kv.shape.dtype);
-    const View view = view_of(q, kv, mask);
+    const at::Tensor k = kv.k().to(wide), v = kv.v().to(wide);
+    const View view = view_of(q, kv, mask, wide);
     if (view.block.kind == BlockMask::Kind::kEmpty)
-      return {at::zeros(q.q.sizes(), q.q.options().dtype(wide)), at::zeros_like(kv.k(), wide),
-              at::zeros_like(kv.v(), wide)};
+      return {at::zeros(q.q.sizes(), k.options()), at::zeros_like(k), at::zeros_like(v)};
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const at::Tensor lse = saved.lse.masked_fill(saved.lse.isneginf(), INFINITY);
     const auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-        saved.d_o, q.q, expanded(kv.k(), group), expanded(kv.v(), group), saved.o, lse, 0.0,
-        view.causal, view.additive, scale);
-    return {dq.to(wide), summed(dk.to(wide), group), summed(dv.to(wide), group)};
+        saved.d_o.to(wide), q.q.to(wide), expanded(k, group), expanded(v, group), saved.o.to(wide),
+        lse, 0.0, view.causal, view.additive, scale);
+    return {dq, summed(dk, group), summed(dv, group)};
   }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t slots = count(shape.keys), rows = count(shape.queries);
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
     const int64_t expanded = shape.batch * shape.q_heads * slots * (shape.dim + shape.dim_v);
-    const int64_t result = shape.batch * shape.q_heads * rows * (2 * shape.dim + 4);
+    const int64_t result = shape.batch * shape.q_heads * rows * (5 * shape.dim + 4);
     // The blocks of scores of the kernel itself: 512 x 512 at most, for every thread.
     const int64_t inside = 3 * 512 * (512 + shape.dim) * 2;
-    return (4 * expanded + 2 * result + inside) * wide + rows * slots * (wide + 4);
+    return (6 * expanded + 2 * result + inside) * wide + rows * slots * (wide + 4);
   }
 
  private:

@@ -116,7 +116,7 @@ void judge_charts(const Case& test, TensorVerdict& verdict) {
   const double moved = std::abs(verdict.rms_z - chart->rms_mean);
   const double allowed = std::max(0.03 * chart->rms_mean, 6 * chart->rms_sd);
   verdict.chart = moved <= allowed ? Status::kPass : Status::kFail;
-  const double leaning = std::abs(verdict.bias - chart->bias_mean);
+  const double leaning = std::abs(std::abs(verdict.bias) - chart->bias_mean);
   verdict.bias_status = leaning <= 6 * chart->bias_sd ? Status::kPass : Status::kFail;
 }
 

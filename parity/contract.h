@@ -11,13 +11,16 @@
 
 namespace ringcheck::parity {
 
-// What RMS z and bias of a tensor were over many seeds at one case (its seed set to 0).
+// What RMS z, and the |bias| of the worst rank, of a tensor were over many seeds of one case.
 struct Chart {
   double rms_mean = 0, rms_sd = 0, bias_mean = 0, bias_sd = 0;
 };
 
 // The numerics contract of a kernel, as committed beside its source. Throws BadCase.
 nlohmann::json contract_json(const std::string& kernel);
+
+// The case that stands for all that give the same numbers: rotations agree bit for bit.
+std::string chart_key(Case test);
 
 // Its calibration for this case and tensor; nothing at shapes that were not calibrated.
 std::optional<Chart> chart_of(const Case& test, const std::string& tensor);

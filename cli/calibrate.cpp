@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right.
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/subcommand.h"
+#include "parity/contract.h"
+#include "parity/runner.h"
+#include "reports/file.h"
+
+namespace ringcheck::cli {
+namespace {
+
+struct Options {
+  std::string kernel = "plain", file;
+  int seeds = 24;
+};
+
+// The calibration shapes: where the rounding of the outputs to 16 bits rules the error, so that it
+// does not depend on how this machine's matrix products add up.
+std::vector<parity::Case> shapes(const std::string& kernel) {
+  std::vector<parity::Case> list;
+  for (const char* dtype : {"bf16", "fp16"})
+    for (const char* mask : {"causal", "full"})
+      for (const char* data : {"spread3", "normal"}) {
+        list.push_back(parity::parse_case(std::string(dtype) + "/" + mask + "/" + data));
+        list.back().kernel = kernel;
+      }
+  return list;
+}
+
+struct Series {
+  std::vector<double> values;
+  double mean() const {
+    double sum = 0;
+    for (const double v : values) sum += v;
+    return sum / static_cast<double>(values.size());
+  }
+  double standard_deviation() const {
+    double sum = 0;
+    for (const double v : values) sum += (v - mean()) * (v - mean());
+    return std::sqrt(sum / static_cast<double>(values.size() - 1));
+  }
+};
+
+double rounded(double value) { return std::round(value * 1e5) / 1e5; }
+
+nlohmann::json calibrated(parity::Case test, int seeds) {
+  std::map<std::string, Series> rms, bias;
+  for (int seed = 0; seed < seeds; ++seed) {
+    test.seed = 1000 + static_cast<uint64_t>(seed);
+    for (const auto& oracle : parity::verify(test, {}).oracles)
+      for (const auto& tensor : oracle.tensors) {
+        if (tensor.tensor == "lse") continue;  // never rounded to 16 bits
+        rms[tensor.tensor].values.push_back(tensor.rms_z);
+        bias[tensor.tensor].values.push_back(std::abs(tensor.bias));
+      }
+  }
+  nlohmann::json charts;
+  for (const auto& [tensor, series] : rms)
+    charts[tensor] = {{"rms_mean", rounded(series.mean())},
+                      {"rms_sd", rounded(series.standard_deviation())},
+                      {"bias_mean", rounded(bias[tensor].mean())},
+                      {"bias_sd", rounded(bias[tensor].standard_deviation())}};
+  return charts;
+}
+
+int run(const Options& options) {
+  if (options.seeds < 20) throw UsageError("--seeds " + std::to_string(options.seeds) +
+                                           ": a calibration needs at least 20");
+  parity::Case probe;
+  probe.kernel = options.kernel;
+  parity::validate(probe);
+  nlohmann::json contract = parity::contract_json(options.kernel);
+  contract["charts"] = nlohmann::json::object();
+  for (const parity::Case& test : shapes(options.kernel)) {
+    std::cerr << "calibrating " << parity::chart_key(test) << "\n";
+    contract["charts"][parity::chart_key(test)] = calibrated(test, options.seeds);
+  }
+  reports::write_file(options.file, contract.dump(2) + "\n");
+  return 0;
+}
+
+const Subcommands::Add add("calibrate", [](CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  program.description("measures the charts of a kernel's numerics contract");
+  program.add_option("--kernel", options->kernel, "the kernel, known to be right")->capture_default_str();
+  program.add_option("--seeds", options->seeds, "how many seeds a shape")->capture_default_str();
+  program.add_option("--contract", options->file, "the contract file to write")->required();
+  return [options] { return run(*options); };
+});
+
+}  // namespace
+}  // namespace ringcheck::cli
