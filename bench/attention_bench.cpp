@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 
 #include "bench/rig.h"
@@ -30,6 +32,7 @@ void context_parallel(benchmark::State& state, const parity::Case& test, Passes 
     last = rig.run(passes);
     state.SetIterationTime(last.seconds);
   }
+  state.SetLabel(parity::to_text(test));
   using benchmark::Counter;
   const double flops = static_cast<double>(total(last.forward, &Counters::flops) +
                                            total(last.backward, &Counters::flops));
@@ -55,7 +58,7 @@ void add(std::vector<Benchmark>& list) {
         test.world = world;
         for (const auto& [name, passes] : {std::pair{"forward", Passes::kForward},
                                            std::pair{"forward+backward", Passes::kBoth}})
-          list.push_back({std::string("attention/") + name + "/" + parity::to_text(test),
+          list.push_back({c10::str("attention/", name, "/", rotation, "/", balance, "/P", world),
                           [test, passes = passes](benchmark::State& state) {
                             context_parallel(state, test, passes);
                           },

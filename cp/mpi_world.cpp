@@ -41,11 +41,64 @@ int elements(const at::Tensor& data) {
   return static_cast<int>(data.numel());
 }
 
-// Non-blocking sends and receives, completed by polling: no wait without a deadline.
+// The buffers of one rank of an MPI_Ialltoallw, wherever they lie: a datatype for each peer that
+// holds an absolute address. Lives until the collective is complete.
+class Scattered {
+ public:
+  explicit Scattered(const std::vector<at::Tensor>& tensors)
+      : tensors_(tensors), counts_(tensors.size(), 0), displacements_(tensors.size(), 0),
+        types_(tensors.size(), MPI_BYTE) {
+    for (size_t rank = 0; rank < tensors.size(); ++rank)
+      if (tensors[rank].defined() && tensors[rank].numel() > 0) place(rank);
+  }
+  ~Scattered() {
+    for (size_t rank = 0; rank < types_.size(); ++rank)
+      if (counts_[rank] > 0) MPI_Type_free(&types_[rank]);
+  }
+  Scattered(const Scattered&) = delete;
+  Scattered& operator=(const Scattered&) = delete;
+
+  const int* counts() const { return counts_.data(); }
+  const int* displacements() const { return displacements_.data(); }
+  const MPI_Datatype* types() const { return types_.data(); }
+
+ private:
+  void place(size_t rank) {
+    const int length = elements(tensors_[rank]);
+    MPI_Aint address = 0;
+    check(MPI_Get_address(tensors_[rank].data_ptr(), &address));
+    check(MPI_Type_create_hindexed(1, &length, &address, datatype(tensors_[rank]), &types_[rank]));
+    check(MPI_Type_commit(&types_[rank]));
+    counts_[rank] = 1;
+  }
+
+  std::vector<at::Tensor> tensors_;
+  std::vector<int> counts_, displacements_;
+  std::vector<MPI_Datatype> types_;
+};
+
+// Non-blocking operations, completed by polling: no wait without a deadline.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(Group group, std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
       : Communicator(std::move(group), std::move(ledger), deadline) {}
+
+  // MPI's own collective where all ranks of the job take part; groups within it use messages.
+  Pending all_to_all(const std::vector<at::Tensor>& sends, const std::vector<at::Tensor>& receives,
+                     Label label) override {
+    if (group().id != 0) return Communicator::all_to_all(sends, receives, label);
+    auto out = std::make_shared<Scattered>(sends), in = std::make_shared<Scattered>(receives);
+    auto posted = std::make_shared<std::vector<Half>>(1);
+    Half& half = posted->front();
+    half.keep = {out, in};
+    half.operation = {label.name, label.step, -1};
+    enter_all(sends, label, Transferred::Direction::kSent, half);
+    enter_all(receives, label, Transferred::Direction::kReceived, half);
+    check(MPI_Ialltoallw(MPI_BOTTOM, out->counts(), out->displacements(), out->types(), MPI_BOTTOM,
+                         in->counts(), in->displacements(), in->types(), MPI_COMM_WORLD,
+                         &half.request));
+    return pending(posted);
+  }
 
   Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
                    Label label) override {
@@ -56,11 +109,7 @@ class MpiCommunicator final : public Communicator {
       if (message.peer != rank()) posted->push_back(post(message, label, true));
       else copy_to_self(message, receives);
     }
-    outstanding_.push_back(posted);
-    return Pending([this, posted] {
-      complete(*posted);
-      std::erase(outstanding_, posted);
-    });
+    return pending(posted);
   }
 
   void finish() override {
@@ -69,13 +118,16 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
+  // A request, and what it needs while it is in flight.
   struct Half {
-    at::Tensor data;  // kept alive while it is in flight
-    bool send;
-    MPI_Request request;
+    at::Tensor data;  // of a message; undefined for a collective
+    bool send = false;
+    MPI_Request request = MPI_REQUEST_NULL;
     Operation operation;
-    std::optional<size_t> entry;
+    std::vector<std::optional<size_t>> entries;  // in the ledger
+    std::vector<std::shared_ptr<Scattered>> keep;
   };
+  using Posted = std::shared_ptr<std::vector<Half>>;
 
   std::unique_ptr<Communicator> over(Group group) override {
     return std::make_unique<MpiCommunicator>(std::move(group), shared_ledger(), deadline());
@@ -86,15 +138,32 @@ class MpiCommunicator final : public Communicator {
   Half post(const Message& message, Label label, bool send) {
     using Direction = Transferred::Direction;
     const int peer = world_rank(message.peer);
-    Half half{message.data, send, MPI_REQUEST_NULL, {label.name, label.step, peer}, {}};
-    half.entry = ledger().transferred(send ? Direction::kSent : Direction::kReceived,
-                                      half.operation, static_cast<int64_t>(half.data.nbytes()));
+    Half half{message.data, send, MPI_REQUEST_NULL, {label.name, label.step, peer}, {}, {}};
+    half.entries = {ledger().transferred(send ? Direction::kSent : Direction::kReceived,
+                                         half.operation, static_cast<int64_t>(half.data.nbytes()))};
     void* memory = half.data.data_ptr();
     const int n = elements(half.data);
     const MPI_Datatype type = datatype(half.data);
     check(send ? MPI_Isend(memory, n, type, peer, tag(), MPI_COMM_WORLD, &half.request)
                : MPI_Irecv(memory, n, type, peer, tag(), MPI_COMM_WORLD, &half.request));
     return half;
+  }
+
+  void enter_all(const std::vector<at::Tensor>& tensors, Label label,
+                 Transferred::Direction direction, Half& half) {
+    for (int peer = 0; peer < size(); ++peer)
+      if (peer != rank() && tensors[peer].defined())
+        half.entries.push_back(
+            ledger().transferred(direction, {label.name, label.step, world_rank(peer)},
+                                 static_cast<int64_t>(tensors[peer].nbytes())));
+  }
+
+  Pending pending(const Posted& posted) {
+    outstanding_.push_back(posted);
+    return Pending([this, posted] {
+      complete(*posted);
+      std::erase(outstanding_, posted);
+    });
   }
 
   void copy_to_self(const Message& message, const std::vector<Message>& receives) {
@@ -118,8 +187,9 @@ class MpiCommunicator final : public Communicator {
       if (polls > 200) std::this_thread::sleep_for(std::chrono::microseconds(20));
       else std::this_thread::yield();
     }
-    if (!half.send) check_size(half, status);
-    ledger().complete(half.entry);
+    if (half.data.defined() && !half.send) check_size(half, status);
+    for (const auto& entry : half.entries) ledger().complete(entry);
+    half.keep.clear();
   }
 
   static void check_size(const Half& half, MPI_Status& status) {
@@ -130,7 +200,7 @@ class MpiCommunicator final : public Communicator {
                                " elements, the peer sent " + std::to_string(received));
   }
 
-  std::vector<std::shared_ptr<std::vector<Half>>> outstanding_;
+  std::vector<Posted> outstanding_;
 };
 
 }  // namespace
