@@ -49,13 +49,16 @@ void add(KeySums& sums, const Operand& k, const Scores& scores, const ScoreGradi
 Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErrors& forward,
                const KeySums& sums, const Error& chain) {
   const double scale = std::abs(strip.scale), u_p = model.contract.u_p;
+  const double step = model.partial_step();
   return {(sums.p_k.abs().mul_(forward.delta.bound) + sums.bound)
               .mul_(scale)
-              .addcmul_(strip.dq.abs(), forward.lse.bound),
+              .addcmul_(strip.dq.abs(), forward.lse.bound)
+              .add_(model.world * step),
           (sums.p_k.square().mul_(forward.delta.variance) + sums.variance)
               .addcmul_(sums.p_g_k, sums.p_g_k)
               .mul_(scale * scale)
-              .addcmul_(strip.dq.square(), forward.lse.variance + chain.variance + u_p * u_p / 3)};
+              .addcmul_(strip.dq.square(), forward.lse.variance + chain.variance + u_p * u_p / 3)
+              .add_(model.world * step * step / 3)};
 }
 
 }  // namespace
@@ -129,17 +132,22 @@ void BackwardErrors::add_dv(const Rows& rows, Range columns, const Scores& s,
 }
 
 Error BackwardErrors::dk(double scale, const at::Tensor& dk) const {
-  const double u_p = model_.contract.u_p;
-  return {dk_.bound * std::abs(scale),
+  const double u_p = model_.contract.u_p, step = model_.partial_step();
+  const double partials = model_.world * keys_.shared;
+  return {dk_.bound * std::abs(scale) + partials * step,
           (dk_.variance + p_delta_q_.square() + t_lse_q_.square() + p_g_q_.square())
               .mul_(scale * scale)
-              .addcmul_(dk.square(), dk_chain_.variance + u_p * u_p / 3)};
+              .addcmul_(dk.square(), dk_chain_.variance + u_p * u_p / 3)
+              .add_(partials * step * step / 3)};
 }
 
 Error BackwardErrors::dv(const at::Tensor& dv) const {
-  const double u_p = model_.contract.u_p;
-  return {dv_.bound, (dv_.variance + p_lse_do_.square())
-                         .addcmul_(dv.square(), dv_chain_.variance + u_p * u_p / 3)};
+  const double u_p = model_.contract.u_p, step = model_.partial_step();
+  const double partials = model_.world * keys_.shared;
+  return {dv_.bound + partials * step,
+          (dv_.variance + p_lse_do_.square())
+              .addcmul_(dv.square(), dv_chain_.variance + u_p * u_p / 3)
+              .add_(partials * step * step / 3)};
 }
 
 }  // namespace ringcheck::reference

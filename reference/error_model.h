@@ -21,6 +21,9 @@ struct ErrorModel {
   // The rounding of partial results where it is coarser than the accumulation, else 0.
   double partial_rounding() const { return contract.u_m > contract.u_a ? contract.u_m : 0; }
 
+  // The underflow step of that rounding: partial results are rounded to the format of the results.
+  double partial_step() const { return contract.u_m > contract.u_a ? contract.eta_o : 0; }
+
   // Roundings on the way through a chain of n additions.
   at::Tensor effective(const at::Tensor& n) const;
 

@@ -62,13 +62,15 @@ KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Ke
   return sums;
 }
 
+// Where scores are alike, an approximate exp errs alike for all of them: c_e once more, coherently.
 Error lse_error(const ErrorModel& model, const StripView& strip, const KeySums& sums) {
-  const double u_a = model.contract.u_a, W = model.world;
+  const double u_a = model.contract.u_a, c_e = model.contract.c_e, W = model.world;
   const at::Tensor size = 1 + strip.lse.abs() + strip.max.abs();
   const at::Tensor size2 = 1 + strip.lse.square() + strip.max.square();
   return {
       sums.w + strip.keys * u_a + 4 * (1 + W) * u_a * size,
-      sums.z + model.unit_variance() * (model.effective(strip.keys) / 3 + 2 + 3 * (1 + W) * size2)};
+      sums.z + model.unit_variance() * (model.effective(strip.keys) / 3 + 2 + 3 * (1 + W) * size2 +
+                                        c_e * c_e)};
 }
 
 Error output_error(const ErrorModel& model, const StripView& strip, const KeySums& sums,
@@ -77,13 +79,14 @@ Error output_error(const ErrorModel& model, const StripView& strip, const KeySum
   const at::Tensor rounding = model.output_rounding(o);
   // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
   const at::Tensor spread = (o * sums.w - 2 * sums.w_v).mul_(o).add_(sums.w_v2).clamp_min_(0);
-  const double u_p = model.contract.u_p;
-  return {(spread * sums.w).sqrt_() + sums.bound + rounding,
+  const double u_p = model.contract.u_p, step = model.partial_step();
+  return {(spread * sums.w).sqrt_() + sums.bound + (rounding + step),
           (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.z_v)
               .mul_(o)
               .add_(sums.variance)
               .clamp_min_(0)
-              .addcmul_(rounding, rounding, 1. / 3)};
+              .addcmul_(rounding, rounding, 1. / 3)
+              .add_(step * step / 3)};
 }
 
 Error delta_error(const ErrorModel& model, const StripView& strip, const Error& o,

@@ -16,6 +16,7 @@ Operand Operand::rows(Range range) const {
 Keys keys_of(const Group& group, const Tiles& tiles) {
   return {.k = Operand::of(group.k),
           .v = Operand::of(group.v),
+          .shared = static_cast<double>(group.q.size(1)),
           .queries = (tiles.queries * group.q.size(1)).view({1, -1, 1})};
 }
 

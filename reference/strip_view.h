@@ -24,6 +24,7 @@ struct Operand {
 struct Keys {
   Operand k;           // [pairs, seq, dim]
   Operand v;           // [pairs, seq, dim_v]
+  double shared;       // heads that share a key
   at::Tensor queries;  // [1, seq, 1]: how many rows see a key, over all heads that share it
 };
 Keys keys_of(const Group& group, const Tiles& tiles);
