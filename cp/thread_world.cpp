@@ -213,11 +213,13 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
 
 void run(const ThreadWorld& world, const std::function<void(Communicator&)>& body) {
   const auto office = std::make_shared<PostOffice>();
+  const int threads = at::get_num_threads();  // what the ranks set becomes everybody's default
   {
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < world.size; ++rank)
       ranks.emplace_back([&, rank] { run_rank(office, world, rank, body); });
   }
+  at::set_num_threads(threads);
   if (office->failure()) throw *office->failure();
 }
 

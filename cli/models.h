@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ringcheck::cli {
+
+// The attention of a published model, in the words of a case.
+struct Model {
+  std::string heads, kv_heads, dim, dim_v, rope;
+  std::vector<std::string> masks;
+  std::string note;  // what of it is left out here
+};
+const std::map<std::string, Model>& models();
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/profiles.h"
+
+#include <set>
+
+#include "cli/case_space.h"
+#include "cli/regressions.h"
+#include "cli/subcommand.h"
+
+namespace ringcheck::cli {
+namespace {
+
+using parity::Case;
+using Cases = std::vector<Case>;
+
+// Which pairs of values, of two factors each, have occurred together.
+class Pairs {
+ public:
+  explicit Pairs(const CaseSpace& space) {
+    for (const auto& factor : space.factors()) {
+      offsets_.push_back(values_);
+      values_ += static_cast<int>(factor.values.size());
+    }
+    seen_.resize(static_cast<size_t>(values_) * static_cast<size_t>(values_));
+  }
+  int unseen(const CaseSpace::Choice& choice) const {
+    int count = 0;
+    each(choice, [&](size_t pair) { count += !seen_[pair]; });
+    return count;
+  }
+  void add(const CaseSpace::Choice& choice) {
+    each(choice, [&](size_t pair) { seen_[pair] = true; });
+  }
+
+ private:
+  template <class Visit>
+  void each(const CaseSpace::Choice& choice, const Visit& visit) const {
+    for (size_t a = 0; a < choice.size(); ++a)
+      for (size_t b = a + 1; b < choice.size(); ++b)
+        visit(static_cast<size_t>(offsets_[a] + choice[a]) * static_cast<size_t>(values_) +
+              static_cast<size_t>(offsets_[b] + choice[b]));
+  }
+  std::vector<int> offsets_;
+  int values_ = 0;
+  std::vector<bool> seen_;
+};
+
+// A covering design: of some random choices always the one with most pairs not seen so far.
+Cases covering(const CaseSpace& space, int count, uint64_t seed) {
+  constexpr int kCandidates = 40;
+  Random random(seed);
+  Pairs pairs(space);
+  Cases cases;
+  for (int i = 0; i < count; ++i) {
+    CaseSpace::Choice best;
+    int most = -1;
+    for (int candidate = 0; candidate < kCandidates; ++candidate) {
+      const CaseSpace::Choice choice = space.choose(random);
+      const int unseen = pairs.unseen(choice);
+      if (unseen > most) {
+        most = unseen;
+        best = choice;
+      }
+    }
+    pairs.add(best);
+    cases.push_back(space.build(best, random));
+  }
+  return cases;
+}
+
+void append(Cases& cases, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) cases.push_back(parity::parse_case(text));
+}
+
+void append_regressions(Cases& cases, bool large) {
+  for (const Regression& entry : regressions())
+    if (large || !entry.large) append(cases, {entry.text});
+}
+
+// The first `count` cases of each world size again, a process a rank.
+void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
+  const Cases threads = cases;
+  for (const int world : worlds) {
+    int left = count;
+    for (Case test : threads) {
+      if (test.world != world || left == 0) continue;
+      --left;
+      test.world_kind = "mpi";
+      cases.push_back(test);
+    }
+  }
+}
+
+Cases smoke() {
+  Cases cases = covering(CaseSpace(smoke_sizes()), 300, 1);
+  append_regressions(cases, false);
+  append(cases, {"ring:alltoall/headtail/causal/P4/hq2/hkv1/s1024/d64/bf16/rope:half[10000]",
+                 "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
+                 "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
+                 "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16"});
+  append_mpi(cases, {2, 3, 4}, 4);
+  return cases;
+}
+
+Cases conformance() {
+  Cases cases = covering(CaseSpace(smoke_sizes()), 3000, 2);
+  append_regressions(cases, true);
+  append_mpi(cases, {2, 3, 4, 7}, 25);
+  return cases;
+}
+
+Cases stress() {
+  Cases cases = covering(CaseSpace(stress_sizes()), 150, 3);
+  append(cases, {"ring:alltoall/headtail/causal/P8/hq2/hkv1/s4K/d128/bf16/rope:half[500000,llama3]",
+                 "ring:p2p/striped[16]/causal/P16/hq1/hkv1/s4K/d64/float32",
+                 "ring:allgather[keep]/headtail/window[1024]/P7/hq2/hkv1/s5000/d64/fp16"});
+  append_mpi(cases, {2, 4, 8}, 5);
+  return cases;
+}
+
+}  // namespace
+
+const std::map<std::string, Profile>& profiles() {
+  static const std::map<std::string, Profile> table{
+      {"smoke", {"about 330 small cases, every pair of choices; under a minute", smoke}},
+      {"conformance", {"about 3100 small cases", conformance}},
+      {"stress", {"about 170 larger cases, lengths to 5000, worlds to 16", stress}}};
+  return table;
+}
+
+const Profile& profile(const std::string& name) {
+  const auto found = profiles().find(name);
+  if (found != profiles().end()) return found->second;
+  std::string names;
+  for (const auto& [known, entry] : profiles()) names += (names.empty() ? "" : ", ") + known;
+  throw UsageError("unknown profile '" + name + "'; known: " + names);
+}
+
+Cases clean_cases(int64_t count, uint64_t seed) {
+  const CaseSpace space(clean_sizes());
+  Random random(seed);
+  Cases cases;
+  while (static_cast<int64_t>(cases.size()) < count)
+    cases.push_back(space.build(space.choose(random), random));
+  return cases;
+}
+
+}  // namespace ringcheck::cli

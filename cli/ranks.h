@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "cp/launcher.h"
+#include "parity/case.h"
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+// The cases as the ranks of a launcher run them: MPI worlds of its size. Throws UsageError where a
+// case was asked for that this world is not.
+void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>& cases);
+
+// Runs the cases as one of the ranks that a launcher started, without a supervisor. On rank 0
+// `report` takes the results and gives the exit code, which every rank returns. A rank that fails
+// or waits for too long ends all of them with exit code 5.
+int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
+              std::optional<double> deadline_seconds,
+              const std::function<int(std::vector<reports::CaseResult>)>& report);
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <stdexcept>
+
+#include "cp/registry.h"
+
+namespace ringcheck::cli {
+
+// What `ringcheck NAME` does: adds its options to the program, and returns what runs it; that
+// returns the exit code. Adding a subcommand is one file.
+using Subcommand = std::function<std::function<int()>(CLI::App&)>;
+using Subcommands = Registry<Subcommand>;
+
+// What was asked for cannot be: says the value, the limit and the fix. Ends with exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace exit_codes {
+inline constexpr int kUsage = 2;
+inline constexpr int kDead = 5;  // the subject hung or crashed
+inline constexpr int kSelfTest = 70;
+inline constexpr int kNothingRan = 77;
+}  // namespace exit_codes
+
+}  // namespace ringcheck::cli

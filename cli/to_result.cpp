@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/to_result.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/regressions.h"
+
+namespace ringcheck::cli {
+namespace {
+
+// One word for a shell.
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+reports::Verdict verdict_of(parity::Status status) {
+  return reports::parse_verdict(parity::to_text(status));
+}
+
+reports::TensorResult to_result(const parity::TensorVerdict& tensor) {
+  return {tensor.tensor,    verdict_of(tensor.status), tensor.max_abs,
+          tensor.rms_z,     tensor.max_z,              tensor.hard_ratio,
+          tensor.bias,      tensor.vacuity,            tensor.chunks,
+          tensor.chunks_counted, verdict_of(tensor.chart), verdict_of(tensor.bias_status),
+          tensor.worst};
+}
+
+reports::OracleResult to_result(const parity::OracleVerdict& oracle) {
+  reports::OracleResult result{oracle.name, verdict_of(oracle.status), oracle.contract, {},
+                               oracle.findings};
+  for (const parity::TensorVerdict& tensor : oracle.tensors)
+    result.tensors.push_back(to_result(tensor));
+  return result;
+}
+
+reports::PassCounters to_result(const Counters& pass) {
+  return {pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs,
+          pass.flops,      pass.steps,          pass.merges};
+}
+
+reports::RankResult to_result(int rank, const parity::RankRecord& record) {
+  return {rank,
+          record.peak_bytes,
+          record.kv_bytes,
+          record.traveller_bytes,
+          record.wrong_pads,
+          to_result(record.forward),
+          to_result(record.backward),
+          record.sent_to,
+          record.received_from};
+}
+
+std::map<std::string, std::string> parts_of(const parity::Case& test) {
+  std::map<std::string, std::string> parts;
+  const nlohmann::json json = parity::to_json(test);
+  for (const auto& [name, value] : json.items())
+    parts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  if (const auto issue = upstream_issue(test)) parts["regression"] = *issue;
+  return parts;
+}
+
+}  // namespace
+
+std::string reproduce_command(const parity::Case& test) {
+  return "ringcheck verify --case " + quoted(parity::to_text(test));
+}
+
+reports::CaseResult to_result(const parity::Case& test, reports::Verdict verdict,
+                              const std::string& reason) {
+  reports::CaseResult result;
+  result.name = parity::to_text(test);
+  result.group = test.world_kind + " " + test.strategy + ":" + test.rotation +
+                 (test.keep ? "[keep] " : " ") + test.balance;
+  result.verdict = verdict;
+  result.reason = reason;
+  result.reproduce = reproduce_command(test);
+  result.parts = parts_of(test);
+  return result;
+}
+
+reports::CaseResult to_result(const parity::Verdict& verdict) {
+  reports::CaseResult result =
+      to_result(verdict.test, verdict_of(verdict.status), verdict.reason);
+  result.seconds = verdict.seconds;
+  for (const parity::OracleVerdict& oracle : verdict.oracles)
+    result.oracles.push_back(to_result(oracle));
+  for (size_t rank = 0; rank < verdict.ranks.size(); ++rank)
+    result.ranks.push_back(to_result(static_cast<int>(rank), verdict.ranks[rank]));
+  return result;
+}
+
+}  // namespace ringcheck::cli

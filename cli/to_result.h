@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "parity/verdict.h"
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+// The command that runs this case alone.
+std::string reproduce_command(const parity::Case& test);
+
+// A case that did not come to a verdict of its own.
+reports::CaseResult to_result(const parity::Case& test, reports::Verdict verdict,
+                              const std::string& reason);
+reports::CaseResult to_result(const parity::Verdict& verdict);
+
+}  // namespace ringcheck::cli

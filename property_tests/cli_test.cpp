@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real command from end to end.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "parity/case.h"
+#include "parity/problem.h"
+#include "parity/safetensors.h"
+#include "property_tests/json_schema.h"
+#include "property_tests/program.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+const std::string kCase = "ring:p2p/headtail/causal/thread/P3/hq2/hkv1/s50/d16/float32";
+
+Ran verify(Words words) {
+  words.insert(words.begin(), "verify");
+  return ringcheck(words);
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> result;
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+std::vector<parity::Case> listed(Words words) {
+  words.push_back("--list");
+  const Ran ran = verify(words);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  std::vector<parity::Case> cases;
+  for (const std::string& line : lines(ran.out)) cases.push_back(parity::parse_case(line));
+  return cases;
+}
+
+TEST(Command, SaysItsVersion) {
+  const Ran ran = ringcheck({"--version"});
+  EXPECT_EQ(ran.code, 0);
+  for (const char* word : {"RingCheck 0.", "commit", "LibTorch", "MPI", "compiler"})
+    EXPECT_THAT(ran.out, HasSubstr(word));
+}
+
+TEST(Command, HelpIsNoErrorAndNothingIs) {
+  EXPECT_EQ(ringcheck({"verify", "--help"}).code, 0);
+  EXPECT_EQ(ringcheck({}).code, 2);
+  EXPECT_EQ(ringcheck({"nothing"}).code, 2);
+  EXPECT_EQ(verify({"--nothing"}).code, 2);
+}
+
+TEST(Verify, WritesAResultThatObeysItsSchema) {
+  const Folder folder;
+  const Ran ran = verify({"--world", "1,3", "--seq", "40", "--heads", "2", "--dim", "16", "--rotation",
+                          "p2p,allgather[keep]", "--rope", "none,half[10000]", "--json",
+                          folder.file("json"), "--junit", folder.file("junit"), "--verbose"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("8 cases: 8 passed"));
+  const json result = json::parse(read_text(folder.file("json")));
+  const auto schema = json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
+  EXPECT_THAT(schema_violations(schema, result), IsEmpty());
+  EXPECT_EQ(result["summary"]["passed"], 8);
+  for (const json& test : result["cases"]) {
+    EXPECT_EQ(test["ranks"].size(), parity::parse_case(test["name"]).world);
+    EXPECT_THAT(test["reproduce"].get<std::string>(), HasSubstr(test["name"].get<std::string>()));
+    std::set<std::string> tensors;
+    for (const json& oracle : test["oracles"])
+      if (oracle["name"] == "parity")
+        for (const json& tensor : oracle["tensors"]) tensors.insert(tensor["tensor"]);
+    EXPECT_EQ(tensors, (std::set<std::string>{"o", "lse", "dq", "dk", "dv"}));
+  }
+  EXPECT_THAT(read_text(folder.file("junit")), HasSubstr("tests=\"8\""));
+}
+
+TEST(Verify, MpiWorldsRunUnderMpirun) {
+  const Ran ran = verify({"--world", "2,3", "--world-kind", "mpi", "--seq", "40", "--dim", "16"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("2 cases: 2 passed"));
+}
+
+TEST(Verify, ListsMultiplyAndTheRestFollows) {
+  const auto cases = listed({"--world", "2,4", "--heads", "6", "--dim", "24", "--mask",
+                             "doc[9,8:12],window[5],doc[3,4]", "--kernel", "plain"});
+  EXPECT_EQ(cases.size(), 6U);
+  for (const parity::Case& test : cases) {
+    EXPECT_EQ(test.kv_heads, 6);
+    EXPECT_EQ(test.dim_v, 24);
+  }
+  EXPECT_EQ(cases[0].seq, 21);
+  EXPECT_EQ(cases[2].seq, 7);
+  EXPECT_EQ(listed({"--seq", "1K"})[0].seq, 1024);
+  EXPECT_EQ(listed({"--seq", "1M"})[0].seq, 1 << 20);
+}
+
+TEST(Verify, AxesSelectAmongTheCasesOfAProfile) {
+  const auto all = listed({"--profile", "smoke"});
+  const auto some = listed({"--profile", "smoke", "--rotation", "p2p,allgather", "--mask", "doc"});
+  EXPECT_GT(some.size(), 5U);
+  EXPECT_LT(some.size(), all.size());
+  for (const parity::Case& test : some) {
+    EXPECT_NE(test.rotation, "alltoall");
+    EXPECT_THAT(parity::mask_text(test.mask), StartsWith("doc["));
+  }
+  for (const parity::Case& test : listed({"--profile", "smoke", "--seed", "9"}))
+    EXPECT_EQ(test.seed, 9U);
+}
+
+TEST(Verify, TheSmokeProfileHasEverything) {
+  const auto cases = listed({});
+  EXPECT_GE(cases.size(), 300U);
+  std::set<std::string> seen;
+  for (const parity::Case& test : cases) {
+    seen.insert("P" + std::to_string(test.world));
+    seen.insert(test.rotation + (test.keep ? "[keep]" : ""));
+    seen.insert(test.balance + std::to_string(test.block));
+    seen.insert(parity::mask_text(test.mask).substr(0, parity::mask_text(test.mask).find('[')));
+    seen.insert(parity::dtype_text(test.dtype));
+    seen.insert(test.kernel);
+    seen.insert(test.data);
+    seen.insert(test.world_kind);
+    seen.insert("rope" + std::to_string(static_cast<int>(test.rope.pairing)));
+    seen.insert(test.seq % (2 * test.world) == 0 ? "divides" : "odd");
+    seen.insert(test.q_heads == test.kv_heads ? "MHA" : test.kv_heads == 1 ? "MQA" : "GQA");
+    seen.insert(test.dim == test.dim_v ? "equal" : "unequal");
+    seen.insert("batch" + std::to_string(test.batch));
+    seen.insert(test.scale ? "scale" : "default scale");
+  }
+  std::set<std::string> want{
+      "P1", "P2", "P3", "P4", "P5", "P7", "P8", "headtail1", "contiguous1", "striped1", "striped16",
+      "full", "causal", "window", "doc", "docfull", "prefix", "float64", "float32", "bf16", "fp16",
+      "rope0", "rope1", "rope2", "divides", "odd", "MHA", "MQA", "GQA", "equal", "unequal", "batch1",
+      "batch2", "scale", "default scale", "thread", "mpi", "allgather[keep]"};
+  for (const auto& [name, entry] : Rotations::all()) want.insert(name);
+  for (const auto& [name, entry] : AttentionKernels::all()) want.insert(name);
+  for (const auto& [name, says] : parity::data_families()) want.insert(name);
+  for (const std::string& word : want) EXPECT_EQ(seen.count(word), 1U) << word;
+}
+
+TEST(Verify, ProfilesAreTheSameEveryTime) {
+  for (const char* name : {"conformance", "stress"}) {
+    const auto first = listed({"--profile", name});
+    EXPECT_GT(first.size(), 100U);
+    EXPECT_EQ(first, listed({"--profile", name}));
+  }
+}
+
+TEST(Verify, ModelsHaveTheirShapes) {
+  const auto cases = listed({"--model", "deepseek-v3,gpt-oss-20b", "--seq", "64"});
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_EQ(cases[0].q_heads, 128);
+  EXPECT_EQ(cases[0].dim, 192);
+  EXPECT_EQ(cases[0].dim_v, 128);
+  EXPECT_EQ(cases[1].mask, decltype(Mask::kind)(Window{128}));
+  EXPECT_EQ(cases[2].kv_heads, 8);
+}
+
+TEST(Verify, RandomCleanCasesRaiseNoAlarm) {
+  const Ran ran = verify({"--clean", "40", "5"});
+  EXPECT_THAT(ran.out, HasSubstr("false alarms: 0 of "));
+  EXPECT_THAT(ran.out, HasSubstr("3/"));
+}
+
+struct Wrong {
+  Words words;
+  const char* says;
+};
+
+TEST(Verify, WhatCannotBeIsRefusedBeforeAnyWork) {
+  const Wrong table[] = {
+      {{"--rotation", "foo"}, "known: allgather, alltoall, p2p"},
+      {{"--balance", "foo"}, "known: contiguous"},
+      {{"--kernel", "foo"}, "known:"},
+      {{"--mask", "foo"}, "known: full"},
+      {{"--dtype", "int8"}, "known: float64"},
+      {{"--data", "foo"}, "known:"},
+      {{"--strategy", "foo"}, "known:"},
+      {{"--world-kind", "foo"}, "known: thread, mpi"},
+      {{"--profile", "foo"}, "known: conformance, smoke, stress"},
+      {{"--model", "foo"}, "known: deepseek-v3"},
+      {{"--profile", "smoke", "--mask", "foo"}, "it has: causal"},
+      {{"--heads", "3", "--kv-heads", "2"}, "not a multiple"},
+      {{"--heads", "0"}, "at least 1"},
+      {{"--dim", "0"}, "at least 1"},
+      {{"--world", "0"}, "at least 1"},
+      {{"--world", "-3"}, "-3"},
+      {{"--seq", "-1"}, "at least 1"},
+      {{"--seq", "12x"}, "12x"},
+      {{"--seq", "64,,32"}, "empty value"},
+      {{"--seed", "-1"}, "2^64"},
+      {{"--scale", "nan"}, "finite"},
+      {{"--rope", "half", "--dim", "7"}, "even dim"},
+      {{"--mask", "doc[4,4]", "--seq", "9"}, "8 slots"},
+      {{"--case", kCase, "--seed", "3"}, "--case and --seed contradict"},
+      {{"--case", kCase, "--profile", "smoke"}, "contradict"},
+      {{"--case", "nothing"}, "means nothing"},
+      {{"--model", "llama3-8b", "--heads", "4"}, "--model and --heads contradict"},
+      {{"--tensors", "x", "--dtype", "bf16"}, "--tensors and --dtype contradict"},
+      {{"--tensors", "/nonexistent"}, "cannot be read"},
+      {{"--clean", "0"}, "from 1 to"},
+      {{"--clean", "x"}, "number of cases"},
+      {{"--clean", "5", "--seq", "9"}, "--clean and --seq contradict"},
+      {{"--deadline", "0"}, "above 0"},
+      {{"--case", kCase, "--json", "/nonexistent/file"}, "No such file"},
+      {{"--case", kCase, "--junit", "/tmp"}, "folder"},
+      {{"--case", kCase, "--json", "/tmp/same", "--junit", "/tmp/same"}, "the same file"}};
+  for (const Wrong& wrong : table) {
+    const Ran ran = verify(wrong.words);
+    EXPECT_EQ(ran.code, 2) << wrong.words[1];
+    EXPECT_THAT(ran.err, HasSubstr(wrong.says)) << wrong.words[1];
+    EXPECT_THAT(ran.out, IsEmpty()) << wrong.words[1];
+  }
+}
+
+TEST(Verify, WhatCannotRunIsCountedOrRefused) {
+  const Ran single = verify({"--kernel", "flash", "--dim", "16", "--dim-v", "8", "--seq", "64"});
+  EXPECT_EQ(single.code, 2);
+  EXPECT_THAT(single.err, HasSubstr("not supported"));
+  const Ran all = verify({"--kernel", "flash", "--dim", "16", "--dim-v", "8", "--seq", "64,65"});
+  EXPECT_EQ(all.code, 77);
+  const Ran some = verify({"--kernel", "flash,plain", "--dim", "16", "--dim-v", "8", "--seq", "64"});
+  EXPECT_EQ(some.code, 0);
+  EXPECT_THAT(some.out, HasSubstr("1 passed, 1 not supported"));
+}
+
+// The user's own tensors.
+class Tensors : public ::testing::Test {
+ protected:
+  Tensors() {
+    for (const char* name : {"q", "k", "v"})
+      file_.tensors[name] = at::sin(at::arange(2 * 24 * 8, at::kFloat) * (name[0] - 'a' + 1.37))
+                                .view({1, 2, 24, 8});
+  }
+  Ran run(Words more = {}) {
+    parity::write_safetensors(path(), file_);
+    more.insert(more.begin(), {"--tensors", path(), "--world", "3", "--mask", "causal"});
+    return verify(more);
+  }
+  std::string path() const { return folder_.file("qkv.safetensors"); }
+
+  Folder folder_;
+  parity::Safetensors file_;
+};
+
+TEST_F(Tensors, AreVerified) {
+  const Ran ran = run({"--json", folder_.file("json")});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  const json test = json::parse(read_text(folder_.file("json")))["cases"][0];
+  EXPECT_THAT(test["name"].get<std::string>(), HasSubstr("tensors[" + path() + "]"));
+  const Ran again = verify({"--case", test["name"].get<std::string>()});
+  EXPECT_EQ(again.code, 0) << again.out << again.err;
+}
+
+TEST_F(Tensors, WithTheirOwnGradientAndAnotherDtype) {
+  for (auto& [name, tensor] : file_.tensors) tensor = tensor.to(at::kBFloat16);
+  file_.tensors["do"] = at::cos(at::arange(2 * 24 * 8, at::kFloat)).view({1, 2, 24, 8}).to(at::kBFloat16);
+  const Ran ran = run({"--rotation", "p2p,allgather"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("2 passed"));
+}
+
+TEST_F(Tensors, ThatCannotBeUsedAreRefused) {
+  const auto refused = [&](const char* says) {
+    const Ran ran = run();
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(says));
+  };
+  const at::Tensor q = file_.tensors["q"], k = file_.tensors["k"];
+  file_.tensors["q"][0][1][5][3] = std::numeric_limits<double>::quiet_NaN();
+  refused("[0, 1, 5, 3]");
+  file_.tensors["q"] = at::zeros({1, 2, 24, 8}, at::kHalf);
+  refused("the same one");
+  file_.tensors["q"] = at::zeros({1, 2, 24, 8}, at::kLong);
+  refused("dtype");
+  file_.tensors["q"] = at::zeros({2, 24, 8});
+  refused("four sizes");
+  file_.tensors["q"] = at::zeros({1, 3, 24, 8});
+  refused("not a multiple");
+  file_.tensors["q"] = at::zeros({1, 2, 23, 8});
+  refused("has shape");
+  file_.tensors.erase("q");
+  refused("no tensor 'q'");
+  const std::string text = read_text(path());
+  write_text(path(), text.substr(0, text.size() - 7));
+  EXPECT_EQ(verify({"--tensors", path()}).code, 2);
+}
+
+// As a user starts it.
+Ran under_mpirun(const std::string& ranks, const Words& words) {
+  Words all{"/usr/bin/env", "mpirun", "-n", ranks, ringcheck_program(), "verify"};
+  all.insert(all.end(), words.begin(), words.end());
+  Running program(all, {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"}});
+  return program.wait();
+}
+
+TEST(Launched, RanksRunWithoutASupervisor) {
+  const Ran ran = under_mpirun("2", {"--seq", "40", "--dim", "16", "--rotation", "p2p,alltoall"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("Open MPI: rank 0 of 2"));
+  EXPECT_THAT(ran.out, HasSubstr("2 cases: 2 passed"));
+  EXPECT_EQ(ran.out.find("RingCheck"), ran.out.rfind("RingCheck"));
+}
+
+TEST(Launched, AnotherWorldThanTheLaunchersIsRefused) {
+  const Ran ran = under_mpirun("2", {"--world", "3"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("a world of 3"));
+}
+
+TEST(Launched, RanksThatThinkTheyAreAloneAreToldTheFix) {
+  const Ran ran = ringcheck({"verify", "--seq", "40"}, {{"TORCHELASTIC_RUN_ID", "none"}, {"RANK", "0"},
+                                                        {"WORLD_SIZE", "4"}});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("start with mpirun"));
+}
+
+}  // namespace
+}  // namespace ringcheck::testing

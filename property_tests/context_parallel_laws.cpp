@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/context_parallel.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "property_tests/generators.h"
+#include "property_tests/passes.h"
+
+// What does not change a single bit of O, LSE, dQ, dK and dV, in any dtype, on any rank.
+namespace ringcheck {
+namespace {
+
+// Every rotation of the registry, with and without keeping what it gathers.
+std::vector<parity::Case> by_every_rotation(parity::Case test) {
+  std::vector<parity::Case> all;
+  for (const auto& [name, rotation] : Rotations::all())
+    for (const bool keep : {false, true}) {
+      test.rotation = name;
+      test.keep = keep;
+      if (!keep || rotation.can_keep) all.push_back(test);
+    }
+  return all;
+}
+
+// How the blocks travel.
+RC_GTEST_PROP(ContextParallel, RotationsAgreeBitForBit, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  const std::vector<parity::Case> all = by_every_rotation(test);
+  RC_ASSERT(all.size() >= 4U);
+  const Pass first = run_pass(all[0]);
+  for (size_t i = 1; i < all.size(); ++i) {
+    RC_LOG() << parity::to_text(all[i]) << std::endl;
+    RC_ASSERT(difference(run_pass(all[i]), first) == "");
+  }
+}
+
+// Context parallelism of one rank: it is the kernel.
+RC_GTEST_PROP(ContextParallel, OneRankIsTheKernel, ()) {
+  parity::Case test = *gen::test_case().as("case");
+  test.world = 1;
+  test.rope = {};
+  const Plan plan = parity::plan_of(test);
+  const Positions& own = plan.layout.at(0);
+  const parity::Problem p = local_problem(test, parity::problem_of(test), own, 0);
+  const QBlock q{p.q, own};
+  const KvBlock kv = pack(p.k, p.v, own);
+  const Partial part = plan.kernel->forward(q, kv, plan.mask, plan.scale);
+  const at::Tensor o = part.out.to(test.dtype);
+  const auto wide = accumulation_type(test.dtype);
+  const Saved saved{o, part.lse, (p.d_o.to(wide) * o.to(wide)).sum(-1), p.d_o};
+  const Gradients d = plan.kernel->backward(q, kv, saved, plan.mask, plan.scale);
+  const reference::Tensors expected{o, part.lse, d.dq.to(test.dtype), d.dk.to(test.dtype),
+                                    d.dv.to(test.dtype)};
+  RC_ASSERT(difference(run_pass(test).ranks[0].tensors, expected) == "");
+}
+
+// The same input a second time.
+RC_GTEST_PROP(ContextParallel, SameInputGivesTheSameBits, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  RC_ASSERT(difference(run_pass(test), run_pass(test)) == "");
+}
+
+// What slots without a token hold; they themselves come back empty, with zero gradients.
+RC_GTEST_PROP(ContextParallel, PadsDoNotMatter, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  const double content = *gen::choice<double>({NAN, INFINITY, -INFINITY, 1e4, -1e4}).as("content");
+  const parity::Problem problem = parity::problem_of(test);
+  const Pass zero = run_pass(test, problem, 0);
+  RC_ASSERT(difference(run_pass(test, problem, content), zero) == "");
+}
+
+RC_GTEST_PROP(ContextParallel, PadsComeBackEmpty, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  const Pass pass = run_pass(test, parity::problem_of(test), NAN);
+  const Layout layout = parity::layout_of(test);
+  for (int rank = 0; rank < test.world; ++rank) {
+    const reference::Tensors& t = pass.ranks[rank].tensors;
+    int64_t slot = 0;
+    for (const int64_t position : flatten(layout[rank])) {
+      if (!is_token(parity::mask_of(test), position)) {
+        for (const at::Tensor& x : {t.o, t.dq, t.dk, t.dv})
+          RC_ASSERT(x.select(2, slot).eq(0).all().item<bool>());
+        RC_ASSERT(t.lse.select(2, slot).isneginf().all().item<bool>());
+      }
+      ++slot;
+    }
+  }
+}
+
+// Another forward pass, of other values, between a forward pass and its backward pass.
+RC_GTEST_PROP(ContextParallel, ForwardsMayInterleave, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  parity::Case later = test;
+  ++later.seed;
+  const Layout layout = parity::layout_of(test);
+  const parity::Problem first = parity::problem_of(test), second = parity::problem_of(later);
+  const Pass interleaved = together(test, on_every_rank(test.world, [&](Communicator& comm) {
+    const Positions& own = layout[comm.rank()];
+    const parity::Problem a = local_problem(test, first, own, 0);
+    const parity::Problem b = local_problem(test, second, own, 0);
+    ContextParallel attention(comm, options_of(test));
+    auto context = attention.forward(a.q, a.k, a.v);
+    auto other = attention.forward(b.q, b.k, b.v);
+    const Gradients d = attention.backward(context, a.d_o);
+    attention.backward(other, b.d_o);
+    return RankPass{{context.o, context.lse, d.dq, d.dk, d.dv}, context.q.q, context.kv.k(), {}};
+  }));
+  RC_ASSERT(difference(interleaved, run_pass(test)) == "");
+}
+
+// A model of other sizes on the same communicator before it.
+RC_GTEST_PROP(ContextParallel, ModelsDoNotDisturbEachOther, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  parity::Case other = test;
+  other.q_heads *= 3;
+  other.kv_heads *= 3;
+  other.batch = 3 - test.batch;
+  const parity::Problem problem = parity::problem_of(test), elsewhere = parity::problem_of(other);
+  const Layout layout = parity::layout_of(test);
+  const Pass after = together(test, on_every_rank(test.world, [&](Communicator& comm) {
+    const Positions& own = layout[comm.rank()];
+    rank_pass(comm, other, local_problem(other, elsewhere, own, 0));
+    return rank_pass(comm, test, local_problem(test, problem, own, 0));
+  }));
+  RC_ASSERT(difference(after, run_pass(test)) == "");
+}
+
+// Whether the ranks are a world or a group of one: offset, strided, reversed.
+RC_GTEST_PROP(ContextParallel, GroupsAreLikeWorlds, ()) {
+  parity::Case test = *gen::test_case().as("case");
+  test.world = std::min(test.world, 4);
+  const bool strided = *gen::flag().as("strided");
+  const int order = *gen::choice<int>({1, -1}).as("order");
+  const parity::Problem problem = parity::problem_of(test);
+  const Layout layout = parity::layout_of(test);
+  const auto ranks = on_every_rank(2 * test.world, [&](Communicator& world) {
+    const int color = strided ? world.rank() % 2 : world.rank() / test.world;
+    const auto comm = world.split(color, order * world.rank());
+    return rank_pass(*comm, test, local_problem(test, problem, layout[comm->rank()], 0)).tensors;
+  });
+  const Pass alone = run_pass(test);
+  for (int world_rank = 0; world_rank < 2 * test.world; ++world_rank) {
+    const int place = strided ? world_rank / 2 : world_rank % test.world;
+    const int rank = order > 0 ? place : test.world - 1 - place;
+    RC_ASSERT(difference(ranks[world_rank], alone.ranks[rank].tensors) == "");
+  }
+}
+
+// The memory layout of the inputs: [batch, seq, heads, dim], and a slice of a wider tensor.
+RC_GTEST_PROP(ContextParallel, StridesDoNotMatter, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  const bool sliced = *gen::flag().as("sliced");
+  const auto strided = [&](const at::Tensor& x) {
+    if (sliced) return at::cat({x, x, x}, 3).narrow(3, x.size(3), x.size(3));
+    return x.transpose(1, 2).contiguous().transpose(1, 2);
+  };
+  const parity::Problem problem = parity::problem_of(test);
+  const Layout layout = parity::layout_of(test);
+  const Pass pass = together(test, on_every_rank(test.world, [&](Communicator& comm) {
+    const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 0);
+    return rank_pass(comm, test, {strided(p.q), strided(p.k), strided(p.v), strided(p.d_o)});
+  }));
+  RC_ASSERT(difference(pass, run_pass(test)) == "");
+}
+
+// The inputs, by a pass over them.
+RC_GTEST_PROP(ContextParallel, InputsAreUntouched, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  const parity::Problem problem = parity::problem_of(test);
+  const Layout layout = parity::layout_of(test);
+  const auto wrong = on_every_rank(test.world, [&](Communicator& comm) {
+    const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 3);
+    const parity::Problem q = local_problem(test, problem, layout[comm.rank()], 3);
+    rank_pass(comm, test, p);
+    return difference(p.q, q.q) + difference(p.k, q.k) + difference(p.v, q.v) +
+           difference(p.d_o, q.d_o);
+  });
+  RC_ASSERT(wrong == std::vector<std::string>(test.world));
+}
+
+// Results are in the dtype of the inputs, LSE in the accumulation type, all as large as the shard.
+RC_GTEST_PROP(ContextParallel, ResultsHaveTheShapesOfTheShard, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  const int64_t slots = count(parity::layout_of(test)[0]), b = test.batch, h = test.q_heads;
+  for (const RankPass& rank : run_pass(test).ranks) {
+    const reference::Tensors& t = rank.tensors;
+    for (const at::Tensor& x : {t.o, t.dq, t.dk, t.dv}) RC_ASSERT((x.scalar_type() == test.dtype));
+    RC_ASSERT((t.lse.scalar_type() == accumulation_type(test.dtype)));
+    RC_ASSERT((t.o.sizes() == at::IntArrayRef({b, h, slots, test.dim_v})));
+    RC_ASSERT((t.lse.sizes() == at::IntArrayRef({b, h, slots})));
+    RC_ASSERT((t.dq.sizes() == at::IntArrayRef({b, h, slots, test.dim})));
+    RC_ASSERT((t.dk.sizes() == at::IntArrayRef({b, test.kv_heads, slots, test.dim})));
+    RC_ASSERT((t.dv.sizes() == at::IntArrayRef({b, test.kv_heads, slots, test.dim_v})));
+  }
+}
+
+}  // namespace
+}  // namespace ringcheck

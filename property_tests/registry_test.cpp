@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cp/attention_kernel.h"
+#include "cp/balancer.h"
+#include "cp/rotation.h"
+#include "cp/strategy.h"
+#include "parity/oracle.h"
+
+namespace ringcheck {
+namespace {
+
+template <class Family>
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const auto& [name, entry] : Family::all()) all.push_back(name);
+  return all;
+}
+
+// As many members as files: none was dropped by the linker, none forgot to register.
+TEST(Registry, EveryFileRegistered) {
+  EXPECT_EQ(Balancers::all().size(), size_t{RINGCHECK_BALANCER_FILES});
+  EXPECT_EQ(Rotations::all().size(), size_t{RINGCHECK_ROTATION_FILES});
+  EXPECT_EQ(Strategies::all().size(), size_t{RINGCHECK_STRATEGY_FILES});
+  EXPECT_EQ(AttentionKernels::all().size(), size_t{RINGCHECK_KERNEL_FILES});
+  EXPECT_EQ(parity::Oracles::all().size(), size_t{RINGCHECK_ORACLE_FILES});
+}
+
+// At least these, under these names, which results and scripts rely on.
+TEST(Registry, NamesAreFixed) {
+  using testing::IsSupersetOf;
+  EXPECT_THAT(names<Balancers>(), IsSupersetOf({"contiguous", "headtail", "striped"}));
+  EXPECT_THAT(names<Rotations>(), IsSupersetOf({"allgather", "alltoall", "p2p"}));
+  EXPECT_THAT(names<Strategies>(), IsSupersetOf({"ring"}));
+  EXPECT_THAT(names<AttentionKernels>(), IsSupersetOf({"flash", "plain"}));
+}
+
+// Only the all-gather has something to keep, and only striping has a block size.
+TEST(Registry, OptionsAreDeclared) {
+  for (const auto& [name, rotation] : Rotations::all())
+    EXPECT_EQ(rotation.can_keep, name == "allgather") << name;
+  for (const auto& [name, balancer] : Balancers::all())
+    EXPECT_EQ(balancer.takes_block, name == "striped") << name;
+}
+
+// An unknown name is an error that says which names there are.
+TEST(Registry, AnUnknownNameSaysWhatIsKnown) {
+  try {
+    Rotations::at("spiral");
+    FAIL() << "accepted";
+  } catch (const std::out_of_range& error) {
+    EXPECT_STREQ(error.what(), "unknown name 'spiral'; known: allgather, alltoall, p2p");
+  }
+}
+
+struct Nothing {};
+
+// A name is taken once.
+TEST(Registry, ANameIsRegisteredOnce) {
+  const Registry<Nothing>::Add first("name", {});
+  EXPECT_THROW(Registry<Nothing>::Add("name", {}), std::logic_error);
+  EXPECT_EQ(Registry<Nothing>::all().size(), 1U);
+}
+
+}  // namespace
+}  // namespace ringcheck

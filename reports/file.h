@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace ringcheck::reports {
+
+// A file cannot be written: says which, why and what to do.
+class Unwritable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Throws Unwritable unless write_file(path) would work now. Leaves no trace.
+void check_writable(const std::string& path);
+
+// Readers see the old file or the whole new one: written beside it, then renamed. A path that is
+// no regular file, such as /dev/stdout, is written directly. Throws Unwritable.
+void write_file(const std::string& path, const std::string& content);
+
+}  // namespace ringcheck::reports

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ringcheck::reports {
+
+// The versioned model behind every report; reports/result.schema.json describes its JSON form.
+// A later version may add members. It gets a new number when one is removed or changes its meaning.
+inline constexpr int kSchemaVersion = 1;
+
+enum class Verdict {
+  kPass,
+  kFail,
+  kNotSupported,
+  kSkipped,
+  kInconclusive,
+  kHang,
+  kCrash,
+  kNotApplicable,  // oracles only
+  kNotCalibrated,  // oracles only
+};
+std::string to_text(Verdict verdict);
+Verdict parse_verdict(const std::string& text);  // throws std::invalid_argument
+
+// A figure that may be NaN or infinite. JSON has no such numbers: there it is the string "nan",
+// "inf" or "-inf".
+struct Figure {
+  double value = 0;
+  Figure() = default;
+  Figure(double x) : value(x) {}
+  operator double() const { return value; }
+};
+
+struct TensorResult {
+  std::string tensor;  // o | lse | dq | dk | dv
+  Verdict verdict = Verdict::kPass;
+  Figure max_abs, rms_z, max_z, hard_ratio, bias, vacuity;
+  int64_t chunks = 0, chunks_counted = 0;
+  Verdict chart = Verdict::kNotCalibrated;
+  Verdict bias_verdict = Verdict::kNotCalibrated;
+  std::string worst;
+};
+
+struct OracleResult {
+  std::string name;
+  Verdict verdict = Verdict::kPass;
+  bool contract = false;  // a failure violates a counter or memory contract, not correctness
+  std::vector<TensorResult> tensors;
+  std::vector<std::string> findings;
+};
+
+struct PassCounters {
+  int64_t bytes_sent = 0, bytes_received = 0, messages = 0;
+  int64_t pairs = 0, flops = 0, steps = 0, merges = 0;
+};
+
+struct RankResult {
+  int rank = 0;
+  int64_t peak_bytes = 0, kv_bytes = 0, traveller_bytes = 0, wrong_pads = 0;
+  PassCounters forward, backward;
+  std::vector<int64_t> sent_to, received_from;  // bytes by world rank
+};
+
+struct CaseResult {
+  std::string name;
+  std::string group;  // what the console table sums over
+  Verdict verdict = Verdict::kSkipped;
+  std::string reason;     // of every verdict but pass; empty on a pass
+  std::string reproduce;  // the command that runs this case alone
+  Figure seconds;
+  std::map<std::string, std::string> parts;  // the parts of the case by name, for filters
+  std::vector<OracleResult> oracles;
+  std::vector<RankResult> ranks;
+  std::vector<std::string> findings;  // of a hang or crash: what every rank was doing
+  std::string log;                    // the end of what a dead worker wrote to stderr
+};
+
+struct Environment {
+  std::string version, commit, libtorch, mpi, compiler;
+  std::string host, cpu, system, launcher, transport, device, command, started;
+  int cores = 0;
+  Figure wall_seconds;
+};
+
+struct Summary {
+  int64_t cases = 0, passed = 0, failed = 0, not_supported = 0, skipped = 0, inconclusive = 0,
+          hang = 0, crash = 0;
+};
+Summary summary_of(const std::vector<CaseResult>& cases);
+
+struct Result {
+  int schema_version = kSchemaVersion;
+  Environment environment;
+  Summary summary;
+  std::vector<CaseResult> cases;
+};
+
+// A case fails in correctness, unless every failed oracle is about a counter or memory contract.
+bool only_contract(const CaseResult& test);
+
+// 0 pass, 1 wrong, 4 contract, 5 hang or crash, 6 inconclusive or skipped, 77 nothing ran; where
+// several apply 5, 1, 4, 6.
+int exit_code(const std::vector<CaseResult>& cases);
+
+nlohmann::json to_json(const Result& result);
+Result result_from_json(const nlohmann::json& json);  // throws std::invalid_argument
+
+nlohmann::json to_json(const CaseResult& test);
+CaseResult case_from_json(const nlohmann::json& json);  // throws std::invalid_argument
+
+}  // namespace ringcheck::reports

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Result model to JSON and back.
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "reports/result.h"
+
+namespace ringcheck::reports {
+
+using nlohmann::json;
+
+// Found by nlohmann/json through the types of this namespace.
+
+void to_json(json& j, const Verdict& verdict) { j = to_text(verdict); }
+void from_json(const json& j, Verdict& verdict) { verdict = parse_verdict(j.get<std::string>()); }
+
+void to_json(json& j, const Figure& figure) {
+  if (std::isfinite(figure.value)) j = figure.value;
+  else if (std::isnan(figure.value)) j = "nan";
+  else j = figure.value > 0 ? "inf" : "-inf";
+}
+
+void from_json(const json& j, Figure& figure) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (j.is_number()) figure = j.get<double>();
+  else if (j == "nan") figure = std::numeric_limits<double>::quiet_NaN();
+  else if (j == "inf") figure = kInfinity;
+  else if (j == "-inf") figure = -kInfinity;
+  else throw std::invalid_argument("want a number, \"nan\", \"inf\" or \"-inf\", not " + j.dump());
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorResult, tensor, verdict, max_abs, rms_z, max_z, hard_ratio,
+                                   bias, vacuity, chunks, chunks_counted, chart, bias_verdict,
+                                   worst)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OracleResult, name, verdict, contract, tensors, findings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassCounters, bytes_sent, bytes_received, messages, pairs,
+                                   flops, steps, merges)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, version, commit, libtorch, mpi, compiler, host, cpu,
+                                   system, launcher, transport, device, command, started, cores,
+                                   wall_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, cases, passed, failed, not_supported, skipped,
+                                   inconclusive, hang, crash)
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, peak_bytes, kv_bytes, traveller_bytes,
+                                   wrong_pads, forward, backward, sent_to, received_from)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, group, verdict, reason, reproduce, seconds,
+                                   parts, oracles, ranks, findings, log)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result, schema_version, environment, summary, cases)
+
+namespace {
+
+template <class Type>
+Type parse(const json& j) {
+  try {
+    return j.get<Type>();
+  } catch (const json::exception& error) {
+    throw std::invalid_argument(std::string("not a RingCheck result: ") + error.what());
+  }
+}
+
+template <class Type>
+json written(const Type& value) {
+  json j;
+  to_json(j, value);
+  return j;
+}
+
+}  // namespace
+
+json to_json(const Result& result) { return written(result); }
+json to_json(const CaseResult& test) { return written(test); }
+
+Result result_from_json(const json& j) {
+  const int version = j.is_object() ? j.value("schema_version", 0) : 0;
+  if (version != kSchemaVersion)
+    throw std::invalid_argument("result has schema version " + std::to_string(version) +
+                                ", this program reads " + std::to_string(kSchemaVersion));
+  return parse<Result>(j);
+}
+
+CaseResult case_from_json(const json& j) { return parse<CaseResult>(j); }
+
+}  // namespace ringcheck::reports
