@@ -16,7 +16,7 @@ namespace {
 using parity::BadCase;
 using parity::Case;
 
-Axis name_axis(const std::string& name, const std::string& help, std::string Case::* part) {
+Axis name_axis(const std::string& name, const std::string& help, std::string Case::*part) {
   return {name, help, [part](Case& c, const std::string& text) { c.*part = text; },
           [part](const Case& c) { return c.*part; }};
 }
@@ -29,7 +29,7 @@ int64_t size_of(const std::string& name, const std::string& text) {
   }
 }
 
-Axis size_axis(const std::string& name, const std::string& help, int64_t Case::* part) {
+Axis size_axis(const std::string& name, const std::string& help, int64_t Case::*part) {
   return {name, help,
           [name, part](Case& c, const std::string& text) { c.*part = size_of(name, text); },
           [part](const Case& c) { return std::to_string(c.*part); }};
@@ -40,8 +40,10 @@ void set_world(Case& c, const std::string& text) {
 }
 
 void set_scale(Case& c, const std::string& text) {
-  if (text == "default") c.scale.reset();
-  else c.scale = parity::parse_number(text);
+  if (text == "default")
+    c.scale.reset();
+  else
+    c.scale = parity::parse_number(text);
 }
 
 void set_seed(Case& c, const std::string& text) {
@@ -59,7 +61,8 @@ std::string balance_text(const Case& c) {
 template <class Table>
 std::string names_of(const Table& table) {
   std::string names;
-  for (const auto& [name, entry] : table) names += (names.empty() ? "" : ", ") + name;
+  for (const auto& [name, entry] : table)
+    names += (names.empty() ? "" : ", ") + name;
   return names;
 }
 
@@ -67,14 +70,17 @@ std::string bare(const std::string& text) { return text.substr(0, text.find('[')
 
 int64_t slots_of(const Documents& documents) {
   int64_t slots = 0;
-  for (const Document& document : documents) slots += document.slots;
+  for (const Document& document : documents)
+    slots += document.slots;
   return slots;
 }
 
 void follow(Case& test, const AxisValues& values) {
   const auto said = [&](const char* name) { return values.count(name) > 0; };
-  if (said("heads") && !said("kv-heads")) test.kv_heads = test.q_heads;
-  if (said("dim") && !said("dim-v")) test.dim_v = test.dim;
+  if (said("heads") && !said("kv-heads"))
+    test.kv_heads = test.q_heads;
+  if (said("dim") && !said("dim-v"))
+    test.dim_v = test.dim;
   const Mask mask = parity::mask_of(test);
   if (const Documents* packed = documents(mask); packed && !said("seq"))
     test.seq = slots_of(*packed);
@@ -99,11 +105,13 @@ bool matches(const Axis& axis, const Case& test, const std::string& value) {
 void check_occurs(const Axis& axis, const std::vector<Case>& cases, const std::string& value) {
   std::set<std::string> known;
   for (const Case& test : cases) {
-    if (matches(axis, test, value)) return;
+    if (matches(axis, test, value))
+      return;
     known.insert(bare(axis.get(test)));
   }
   std::string names;
-  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : known)
+    names += (names.empty() ? "" : ", ") + name;
   throw UsageError("the profile has no case with --" + axis.name + " " + value +
                    "; it has: " + names);
 }
@@ -148,7 +156,8 @@ std::vector<std::string> split_values(const std::vector<std::string>& lists) {
   std::vector<std::string> values;
   for (const std::string& list : lists)
     for (const std::string& value : parity::split(list, ',')) {
-      if (value.empty()) throw BadCase("the list '" + list + "' has an empty value");
+      if (value.empty())
+        throw BadCase("the list '" + list + "' has an empty value");
       values.push_back(value);
     }
   return values;
@@ -158,7 +167,8 @@ std::vector<Case> product(const AxisValues& values, const Case& base) {
   std::vector<Case> cases{base};
   for (const Axis& axis : axes()) {
     const auto given = values.find(axis.name);
-    if (given == values.end()) continue;
+    if (given == values.end())
+      continue;
     std::vector<Case> more;
     for (const Case& test : cases)
       for (const std::string& value : given->second) {
@@ -177,17 +187,20 @@ std::vector<Case> product(const AxisValues& values, const Case& base) {
 std::vector<Case> filtered(std::vector<Case> cases, const AxisValues& values) {
   for (const Axis& axis : axes()) {
     const auto given = values.find(axis.name);
-    if (given == values.end()) continue;
+    if (given == values.end())
+      continue;
     if (axis.name == "seed" || axis.name == "device") {
       if (given->second.size() > 1)
-        throw UsageError("--" + axis.name + " takes one value beside --profile, whose cases it replaces");
+        throw UsageError("--" + axis.name +
+                         " takes one value beside --profile, whose cases it replaces");
       for (Case& test : cases) {
         axis.set(test, given->second.front());
         parity::validate(test);
       }
       continue;
     }
-    for (const std::string& value : given->second) check_occurs(axis, cases, value);
+    for (const std::string& value : given->second)
+      check_occurs(axis, cases, value);
     std::erase_if(cases, [&](const Case& test) {
       return std::none_of(given->second.begin(), given->second.end(),
                           [&](const std::string& value) { return matches(axis, test, value); });

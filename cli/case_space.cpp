@@ -3,6 +3,7 @@
 #include "cli/case_space.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <tuple>
 
@@ -19,7 +20,8 @@ Words rotations() {
   Words names;
   for (const auto& [name, entry] : Rotations::all()) {
     names.push_back(name);
-    if (entry.can_keep) names.push_back(name + "[keep]");
+    if (entry.can_keep)
+      names.push_back(name + "[keep]");
   }
   return names;
 }
@@ -27,8 +29,11 @@ Words rotations() {
 Words balancers() {
   Words names;
   for (const auto& [name, entry] : Balancers::all()) {
-    if (!entry.takes_block) names.push_back(name);
-    else for (const char* block : {"[1]", "[3]", "[16]"}) names.push_back(name + block);
+    if (!entry.takes_block)
+      names.push_back(name);
+    else
+      for (const char* block : {"[1]", "[3]", "[16]"})
+        names.push_back(name + block);
   }
   return names;
 }
@@ -36,13 +41,15 @@ Words balancers() {
 template <class Table>
 Words names_of(const Table& table) {
   Words names;
-  for (const auto& [name, entry] : table) names.push_back(name);
+  for (const auto& [name, entry] : table)
+    names.push_back(name);
   return names;
 }
 
 Words words_of(const std::vector<int>& numbers) {
   Words words;
-  for (const int number : numbers) words.push_back(std::to_string(number));
+  for (const int number : numbers)
+    words.push_back(std::to_string(number));
   return words;
 }
 
@@ -56,7 +63,8 @@ std::pair<int64_t, int64_t> pair_of(const std::string& text) {
 int64_t draw_length(const Sizes& sizes, bool divides, int world, Random& random) {
   const int64_t length = draw(random, sizes.least_seq, sizes.most_seq);
   const int64_t granule = 2 * world;
-  if (divides) return std::max(granule, length / granule * granule);
+  if (divides)
+    return std::max(granule, length / granule * granule);
   return length % 2 == 0 ? length + 1 : length;
 }
 
@@ -66,7 +74,8 @@ Documents draw_documents(int64_t slots, bool pads, Random& random) {
   std::vector<int64_t> cuts{0, slots};
   while (static_cast<int64_t>(cuts.size()) < count + 1) {
     const int64_t cut = draw(random, 1, slots - 1);
-    if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
+    if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end())
+      cuts.push_back(cut);
   }
   std::sort(cuts.begin(), cuts.end());
   Documents documents;
@@ -79,14 +88,22 @@ Documents draw_documents(int64_t slots, bool pads, Random& random) {
 }
 
 decltype(Mask::kind) draw_mask(const std::string& kind, int64_t length, Random& random) {
-  if (kind == "full") return Full{};
-  if (kind == "causal") return Causal{};
-  if (kind == "window") return Window{draw(random, 1, length)};
-  if (kind == "prefix") return Prefix{draw(random, 0, length)};
-  if (kind == "doc") return DocumentCausal{draw_documents(length, false, random)};
-  if (kind == "docfull") return DocumentFull{draw_documents(length, false, random)};
-  if (kind == "doc:pads") return DocumentCausal{draw_documents(length, true, random)};
-  if (kind == "docfull:pads") return DocumentFull{draw_documents(length, true, random)};
+  if (kind == "full")
+    return Full{};
+  if (kind == "causal")
+    return Causal{};
+  if (kind == "window")
+    return Window{draw(random, 1, length)};
+  if (kind == "prefix")
+    return Prefix{draw(random, 0, length)};
+  if (kind == "doc")
+    return DocumentCausal{draw_documents(length, false, random)};
+  if (kind == "docfull")
+    return DocumentFull{draw_documents(length, false, random)};
+  if (kind == "doc:pads")
+    return DocumentCausal{draw_documents(length, true, random)};
+  if (kind == "docfull:pads")
+    return DocumentFull{draw_documents(length, true, random)};
   throw std::logic_error("unknown kind of mask " + kind);
 }
 
@@ -97,15 +114,21 @@ int64_t draw(Random& random, int64_t least, int64_t most) {
 }
 
 Sizes smoke_sizes() {
-  return {24, 200, {"1/1", "4/4", "4/2", "4/1", "6/2", "3/3"},
-          {"8/8", "16/16", "32/32", "64/64", "16/24", "24/8"}, {1, 2, 3, 4, 5, 7, 8}};
+  return {24,
+          200,
+          {"1/1", "4/4", "4/2", "4/1", "6/2", "3/3"},
+          {"8/8", "16/16", "32/32", "64/64", "16/24", "24/8"},
+          {1, 2, 3, 4, 5, 7, 8}};
 }
 Sizes stress_sizes() {
   return {500, 1500, {"4/4", "8/2", "4/1"}, {"64/64", "128/128", "96/64"}, {2, 3, 4, 6, 8, 13}};
 }
 Sizes clean_sizes() {
-  return {1, 96, {"1/1", "2/2", "4/2", "4/1", "6/3"},
-          {"8/8", "16/16", "32/32", "16/24", "24/8", "2/2"}, {1, 2, 3, 4, 5, 6, 7, 8}};
+  return {1,
+          96,
+          {"1/1", "2/2", "4/2", "4/1", "6/3"},
+          {"8/8", "16/16", "32/32", "16/24", "24/8", "2/2"},
+          {1, 2, 3, 4, 5, 6, 7, 8}};
 }
 
 CaseSpace::CaseSpace(Sizes sizes) : sizes_(std::move(sizes)) {
@@ -114,7 +137,8 @@ CaseSpace::CaseSpace(Sizes sizes) : sizes_(std::move(sizes)) {
       {"rotation", rotations()},
       {"balance", balancers()},
       {"kernel", names_of(AttentionKernels::all())},
-      {"mask", {"full", "causal", "window", "doc", "docfull", "prefix", "doc:pads", "docfull:pads"}},
+      {"mask",
+       {"full", "causal", "window", "doc", "docfull", "prefix", "doc:pads", "docfull:pads"}},
       {"dtype", {"float64", "float32", "bf16", "fp16"}},
       {"length", {"divides", "odd"}},
       {"heads", sizes_.heads},
@@ -135,7 +159,8 @@ CaseSpace::Choice CaseSpace::choose(Random& random) const {
 
 const std::string& CaseSpace::value(const Choice& choice, const std::string& factor) const {
   for (size_t i = 0; i < factors_.size(); ++i)
-    if (factors_[i].name == factor) return factors_[i].values.at(static_cast<size_t>(choice.at(i)));
+    if (factors_[i].name == factor)
+      return factors_[i].values.at(static_cast<size_t>(choice.at(i)));
   throw std::logic_error("no factor " + factor);
 }
 
@@ -152,16 +177,21 @@ Case CaseSpace::build(const Choice& choice, Random& random) const {
   std::tie(test.dim, test.dim_v) = pair_of(is("dims"));
   test.mask = draw_mask(is("mask"), test.seq, random);
   test.rope = parity::parse_rope(is("rope"));
-  if (is("scale") != "default") test.scale = parity::parse_number(is("scale"));
+  if (is("scale") != "default")
+    test.scale = parity::parse_number(is("scale"));
   test.data = is("data");
   test.batch = parity::parse_size(is("batch"));
   test.seed = random() % 1000000;
   // Flat and all positive: in 16 bits dQ and dK vanish in the noise and show nothing.
-  if (test.data == "uniform" && c10::elementSize(test.dtype) == 2) test.dtype = at::kFloat;
+  if (test.data == "uniform" && c10::elementSize(test.dtype) == 2)
+    test.dtype = at::kFloat;
   // The same where peaked scores are sharpened once more.
-  if (test.data == "peaked" && parity::scale_of(test) > parity::scale_of(Case{.dim = test.dim})) test.scale.reset();
+  const double usual = 1 / std::sqrt(static_cast<double>(test.dim));
+  if (test.data == "peaked" && test.scale.value_or(usual) > usual)
+    test.scale.reset();
   parity::validate(test);
-  if (parity::not_supported(test)) test.kernel = "plain";
+  if (parity::not_supported(test))
+    test.kernel = "plain";
   return test;
 }
 

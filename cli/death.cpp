@@ -27,18 +27,21 @@ std::string rank_text(size_t rank, const RankStatus& status) {
 std::vector<std::string> everybody(const Evidence& evidence) {
   std::vector<std::string> lines;
   uint64_t last = 0;
-  for (const RankStatus& rank : evidence.ranks) last = std::max(last, rank.when);
+  for (const RankStatus& rank : evidence.ranks)
+    last = std::max(last, rank.when);
   for (size_t r = 0; r < evidence.ranks.size(); ++r) {
     const RankStatus& rank = evidence.ranks[r];
-    if (rank.state == RankState::kIdle) continue;
+    if (rank.state == RankState::kIdle)
+      continue;
     if (lines.size() == kRanksShown) {
       lines.push_back("and more ranks");
       break;
     }
     const double behind = static_cast<double>(last - rank.when) * 1e-9;
     lines.push_back(rank_text(r, rank) + (evidence.stopped[r] ? ", its process is stopped" : "") +
-                    (behind > 0.0005 ? ", " + reports::fixed(behind, 3) + " s before the last sign of life"
-                                     : ""));
+                    (behind > 0.0005
+                         ? ", " + reports::fixed(behind, 3) + " s before the last sign of life"
+                         : ""));
   }
   return lines;
 }
@@ -51,7 +54,8 @@ std::optional<size_t> confessed(const Evidence& evidence) {
     if (rank.state != RankState::kSignaled && rank.state != RankState::kThrew &&
         rank.state != RankState::kTimedOut)
       continue;
-    if (!first || rank.when < evidence.ranks[*first].when) first = r;
+    if (!first || rank.when < evidence.ranks[*first].when)
+      first = r;
   }
   return first;
 }
@@ -60,7 +64,8 @@ template <class Better>
 size_t best(const Evidence& evidence, const Better& better) {
   size_t found = 0;
   for (size_t r = 1; r < evidence.ranks.size(); ++r)
-    if (evidence.ranks[r].state != RankState::kIdle && better(r, found)) found = r;
+    if (evidence.ranks[r].state != RankState::kIdle && better(r, found))
+      found = r;
   return found;
 }
 
@@ -73,9 +78,11 @@ std::optional<Told> told_by_mpirun(const Evidence& evidence) {
   static const std::regex sentence(
       R"(process rank (\d+) with PID \d+ on node \S+\s+exited on\s+(signal \d+ \([^)]*\)))");
   std::smatch match;
-  if (!std::regex_search(evidence.output, match, sentence)) return std::nullopt;
+  if (!std::regex_search(evidence.output, match, sentence))
+    return std::nullopt;
   const size_t rank = std::stoul(match[1]);
-  if (rank >= evidence.ranks.size()) return std::nullopt;
+  if (rank >= evidence.ranks.size())
+    return std::nullopt;
   return Told{rank, match[2]};
 }
 
@@ -87,7 +94,8 @@ size_t hung(const Evidence& evidence) {
     return (evidence.stopped[r] ? 2 : 0) + (rank.peer < 0 && rank.state == RankState::kRunning);
   };
   return best(evidence, [&](size_t a, size_t b) {
-    if (suspicion(a) != suspicion(b)) return suspicion(a) > suspicion(b);
+    if (suspicion(a) != suspicion(b))
+      return suspicion(a) > suspicion(b);
     return evidence.ranks[a].when < evidence.ranks[b].when;
   });
 }
@@ -129,7 +137,8 @@ Evidence collect(const std::vector<RankStatus>& ranks, const std::optional<Ended
 }
 
 Death explain(const Evidence& evidence) {
-  if (evidence.ended) return died(evidence);
+  if (evidence.ended)
+    return died(evidence);
   const size_t rank = hung(evidence);
   return blame(evidence, rank, reports::Verdict::kHang,
                (evidence.stopped[rank] ? "its process is stopped, " : "") +

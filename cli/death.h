@@ -18,7 +18,7 @@ struct Evidence {
   std::vector<bool> stopped;   // a rank's process is stopped
   std::optional<Ended> ended;  // nothing: it is silent
   double silent_seconds = 0;
-  std::string output;          // of its processes
+  std::string output;  // of its processes
 };
 Evidence collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>& ended,
                  double silent_seconds, const std::string& output);

@@ -27,16 +27,19 @@ std::string shape_text(const at::Tensor& x) { return c10::str(x.sizes()); }
 const at::Tensor& tensor(const parity::Safetensors& file, const std::string& path,
                          const std::string& name) {
   const auto found = file.tensors.find(name);
-  if (found != file.tensors.end()) return found->second;
+  if (found != file.tensors.end())
+    return found->second;
   std::string names;
-  for (const auto& [known, value] : file.tensors) names += (names.empty() ? "" : ", ") + known;
+  for (const auto& [known, value] : file.tensors)
+    names += (names.empty() ? "" : ", ") + known;
   throw BadCase("'" + path + "' has no tensor '" + name + "', only: " + names +
                 "; it needs q, k and v, and may have do");
 }
 
 void check_values(const std::string& path, const std::string& name, const at::Tensor& x) {
   const at::Tensor bad = at::nonzero(at::logical_not(at::isfinite(x)));
-  if (bad.size(0) == 0) return;
+  if (bad.size(0) == 0)
+    return;
   const at::Tensor first = bad[0];
   throw BadCase("tensor '" + name + "' in '" + path + "' holds " +
                 (bad.size(0) == 1 ? "a value" : std::to_string(bad.size(0)) + " values") +
@@ -49,13 +52,15 @@ void check_shape(const std::string& path, const std::string& name, const at::Ten
                  const std::vector<int64_t>& want) {
   if (x.sizes() != at::IntArrayRef(want))
     throw BadCase("tensor '" + name + "' in '" + path + "' has shape " + shape_text(x) + ", want " +
-                  c10::str(at::IntArrayRef(want)) + ": [batch, heads, seq, dim] with the batch, "
+                  c10::str(at::IntArrayRef(want)) +
+                  ": [batch, heads, seq, dim] with the batch, "
                   "seq and dim of q and k");
 }
 
 json inspection(const std::string& path) {
   if (path.find_first_of("[],'\n") != std::string::npos)
-    throw BadCase("the name '" + path + "' has a character that a case cannot hold ([ ] , '); "
+    throw BadCase("the name '" + path +
+                  "' has a character that a case cannot hold ([ ] , '); "
                   "rename the file");
   const parity::Safetensors file = parity::read_safetensors(path);
   const at::Tensor q = tensor(file, path, "q"), k = tensor(file, path, "k"),
@@ -78,8 +83,12 @@ json inspection(const std::string& path) {
                     "; all must have the same one of float64, float32, bfloat16, float16");
     check_values(path, name, x);
   }
-  return {{"batch", q.size(0)}, {"q_heads", q.size(1)}, {"kv_heads", k.size(1)},
-          {"seq", q.size(2)},   {"dim", q.size(3)},     {"dim_v", v.size(3)},
+  return {{"batch", q.size(0)},
+          {"q_heads", q.size(1)},
+          {"kv_heads", k.size(1)},
+          {"seq", q.size(2)},
+          {"dim", q.size(3)},
+          {"dim_v", v.size(3)},
           {"dtype", parity::dtype_text(q.scalar_type())}};
 }
 
@@ -105,11 +114,13 @@ void set_from_tensors(const std::string& path, parity::Case& test) {
   const TemporaryFolder folder;
   const std::string output = folder.path("inspection");
   Process worker({{own_path(), "worker", "--inspect", path}, {}, output});
-  while (!worker.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!worker.poll())
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const json facts = json::parse(text_of(output), nullptr, false);
   if (facts.is_discarded())
     throw UsageError("'" + path + "' cannot be read: " + worker.poll()->text() + " of its reader");
-  if (facts.contains("error")) throw UsageError(facts["error"].get<std::string>());
+  if (facts.contains("error"))
+    throw UsageError(facts["error"].get<std::string>());
   test.batch = facts.at("batch");
   test.q_heads = facts.at("q_heads");
   test.kv_heads = facts.at("kv_heads");

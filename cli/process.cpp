@@ -27,16 +27,19 @@ constexpr milliseconds kGrace{2000};
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
+  for (std::string& word : words)
+    result.push_back(word.data());
   result.push_back(nullptr);
   return result;
 }
 
 std::vector<std::string> merged(const std::map<std::string, std::string>& added) {
   std::vector<std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) result.emplace_back(*entry);
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    result.emplace_back(*entry);
   for (const auto& [name, value] : added)
-    if (std::getenv(name.c_str()) == nullptr) result.push_back(name + "=" + value);
+    if (std::getenv(name.c_str()) == nullptr)
+      result.push_back(name + "=" + value);
   return result;
 }
 
@@ -44,11 +47,13 @@ std::vector<std::string> merged(const std::map<std::string, std::string>& added)
 [[noreturn]] void become(char* const* words, char* const* environment, int output, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
+  if (::getppid() != parent)
+    ::_exit(127);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP})
+    ::signal(signal, SIG_DFL);
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, 0);
   ::dup2(output, 1);
@@ -60,7 +65,8 @@ std::vector<std::string> merged(const std::map<std::string, std::string>& added)
 }  // namespace
 
 std::string Ended::text() const {
-  if (signal == 0) return "exit code " + std::to_string(code);
+  if (signal == 0)
+    return "exit code " + std::to_string(code);
   return "signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
 }
 
@@ -70,17 +76,21 @@ Process::Process(const Command& command) {
   const int output =
       ::open(command.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const pid_t parent = ::getpid();
-  if (output >= 0) pid_ = ::fork();
-  if (pid_ == 0) become(argv.data(), environment.data(), output, parent);
+  if (output >= 0)
+    pid_ = ::fork();
+  if (pid_ == 0)
+    become(argv.data(), environment.data(), output, parent);
   const int error = errno;
-  if (output >= 0) ::close(output);
+  if (output >= 0)
+    ::close(output);
   if (pid_ < 0)
     throw std::runtime_error("cannot start '" + words[0] + "': " + std::strerror(error));
   ::setpgid(pid_, pid_);
 }
 
 Process::~Process() {
-  if (ended_) return;
+  if (ended_)
+    return;
   ::kill(-pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
 }
@@ -88,8 +98,10 @@ Process::~Process() {
 const std::optional<Ended>& Process::poll() {
   int status = 0;
   if (!ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
-    if (WIFSIGNALED(status)) ended_ = Ended{0, WTERMSIG(status)};
-    else ended_ = Ended{WEXITSTATUS(status), 0};
+    if (WIFSIGNALED(status))
+      ended_ = Ended{0, WTERMSIG(status)};
+    else
+      ended_ = Ended{WEXITSTATUS(status), 0};
   }
   return ended_;
 }
@@ -101,7 +113,8 @@ void Process::end() {
   while (!poll() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(milliseconds(10));
   ::kill(-pid_, SIGKILL);
-  while (!poll()) std::this_thread::sleep_for(milliseconds(5));
+  while (!poll())
+    std::this_thread::sleep_for(milliseconds(5));
 }
 
 std::optional<std::string> find_program(const std::string& name) {
@@ -128,7 +141,8 @@ std::string process_state(pid_t pid) {
 bool runs_with(pid_t pid, const std::string& word) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
   for (std::string found; std::getline(stream, found, '\0');)
-    if (found == word) return true;
+    if (found == word)
+      return true;
   return false;
 }
 

@@ -13,15 +13,15 @@ namespace ringcheck::cli {
 
 // How a process ended.
 struct Ended {
-  int code = 0;    // of exit
-  int signal = 0;  // or 0
+  int code = 0;              // of exit
+  int signal = 0;            // or 0
   std::string text() const;  // "exit code 3", "signal 9 (Killed)"
 };
 
 struct Command {
-  std::vector<std::string> words;  // the program's path first
+  std::vector<std::string> words;                  // the program's path first
   std::map<std::string, std::string> environment;  // added where it is not set
-  std::string output;              // file that takes stdout and stderr
+  std::string output;                              // file that takes stdout and stderr
 };
 
 // A child in a process group of its own, with no standard input, that dies with this process.

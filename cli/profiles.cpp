@@ -70,12 +70,14 @@ Cases covering(const CaseSpace& space, int count, uint64_t seed) {
 }
 
 void append(Cases& cases, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) cases.push_back(parity::parse_case(text));
+  for (const std::string& text : texts)
+    cases.push_back(parity::parse_case(text));
 }
 
 void append_regressions(Cases& cases, bool large) {
   for (const Regression& entry : regressions())
-    if (large || !entry.large) append(cases, {entry.text});
+    if (large || !entry.large)
+      append(cases, {entry.text});
 }
 
 // The first `count` cases of each world size again, a process a rank.
@@ -84,7 +86,8 @@ void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
   for (const int world : worlds) {
     int left = count;
     for (Case test : threads) {
-      if (test.world != world || left == 0) continue;
+      if (test.world != world || left == 0)
+        continue;
       --left;
       test.world_kind = "mpi";
       cases.push_back(test);
@@ -131,9 +134,11 @@ const std::map<std::string, Profile>& profiles() {
 
 const Profile& profile(const std::string& name) {
   const auto found = profiles().find(name);
-  if (found != profiles().end()) return found->second;
+  if (found != profiles().end())
+    return found->second;
   std::string names;
-  for (const auto& [known, entry] : profiles()) names += (names.empty() ? "" : ", ") + known;
+  for (const auto& [known, entry] : profiles())
+    names += (names.empty() ? "" : ", ") + known;
   throw UsageError("unknown profile '" + name + "'; known: " + names);
 }
 

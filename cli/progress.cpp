@@ -25,17 +25,20 @@ bool is_terminal() {
 }  // namespace
 
 Progress::Progress(size_t cases) : shown_(is_terminal()), cases_(cases) {
-  if (shown_) draw();
+  if (shown_)
+    draw();
 }
 
 Progress::~Progress() {
-  if (shown_) std::cerr << kClear << std::flush;
+  if (shown_)
+    std::cerr << kClear << std::flush;
 }
 
 void Progress::advance(bool good) {
   ++done_;
   bad_ += !good;
-  if (shown_ && std::chrono::steady_clock::now() - drawn_ > kBetween) draw();
+  if (shown_ && std::chrono::steady_clock::now() - drawn_ > kBetween)
+    draw();
 }
 
 void Progress::draw() {
@@ -44,7 +47,8 @@ void Progress::draw() {
   const double seconds = std::chrono::duration<double>(drawn_ - begin_).count();
   std::cerr << kClear << "[" << std::string(full, '=') << std::string(kWidth - full, ' ') << "] "
             << done_ << "/" << cases_ << "  " << reports::seconds_text(seconds);
-  if (bad_ > 0) std::cerr << "  " << bad_ << " did not pass";
+  if (bad_ > 0)
+    std::cerr << "  " << bad_ << " did not pass";
   std::cerr << std::flush;
 }
 

@@ -31,7 +31,8 @@ int run_all(MpiSession& mpi, const std::vector<parity::Case>& cases, std::option
     run.deadline = deadline(seconds, test);
     const auto world = mpi.world(run.deadline);
     const auto verdict = parity::verify(test, *world, run);
-    if (mpi.rank() == 0) results.push_back(to_result(verdict.value()));
+    if (mpi.rank() == 0)
+      results.push_back(to_result(verdict.value()));
   }
   const auto world = mpi.world(std::chrono::hours(1));
   const int64_t code = mpi.rank() == 0 ? report(std::move(results)) : 0;
@@ -45,16 +46,16 @@ void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>&
   for (parity::Case& test : cases) {
     if (world_said && test.world != size)
       throw UsageError("a world of " + std::to_string(test.world) + " was asked for, but " +
-                       describe(launcher) + "; start as many ranks, or start ringcheck alone: it "
+                       describe(launcher) +
+                       "; start as many ranks, or start ringcheck alone: it "
                        "makes its worlds itself");
     test.world = size;
     test.world_kind = "mpi";
     parity::validate(test);
   }
   std::set<std::string> seen;  // a profile has some cases both as threads and as processes
-  std::erase_if(cases, [&](const parity::Case& test) {
-    return !seen.insert(parity::to_text(test)).second;
-  });
+  std::erase_if(
+      cases, [&](const parity::Case& test) { return !seen.insert(parity::to_text(test)).second; });
 }
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
@@ -64,7 +65,8 @@ int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
   char** argv = nullptr;
   MpiSession mpi(argc, argv);
   if (const auto wrong = mismatch(launcher, mpi.rank(), mpi.size())) {
-    if (launcher.rank <= 0) std::cerr << "ringcheck: " << *wrong << "\n";
+    if (launcher.rank <= 0)
+      std::cerr << "ringcheck: " << *wrong << "\n";
     return exit_codes::kUsage;
   }
   at::set_num_threads(1);

@@ -23,20 +23,24 @@ const std::vector<Regression>& regressions() {
       {"pytorch/pytorch#189902", "ring:alltoall/contiguous/doc[4,12]/P2/hq2/hkv2/d16/float32"},
       {"pytorch/pytorch#189902", "ring:allgather/headtail/doc[4,12]/P2/hq2/hkv2/d16/bf16"},
       // Positions of later documents taken from the first one.
-      {"NVIDIA/Megatron-LM#5243", "ring:p2p/headtail/doc[4,4]/P2/hq2/hkv2/d16/bf16/rope:half[10000]"},
+      {"NVIDIA/Megatron-LM#5243",
+       "ring:p2p/headtail/doc[4,4]/P2/hq2/hkv2/d16/bf16/rope:half[10000]"},
       {"NVIDIA/Megatron-LM#5243",
        "ring:alltoall/striped[1]/doc[4,4]/P2/hq2/hkv2/d16/float32/rope:interleaved[10000]"},
       // Attention across the documents of a pack.
       {"axolotl-ai-cloud/axolotl#3608",
        "ring:alltoall/headtail/doc[13,7,29,5,10]/P4/hq4/hkv2/d16/bf16/rope:half[10000]"},
       // Packed lengths that divide by nothing.
-      {"NVIDIA/Megatron-LM, packed (THD) sequences", "ring:p2p/headtail/doc[17,31,11]/P2/hq4/hkv2/d16/bf16"},
-      {"NVIDIA/Megatron-LM, packed (THD) sequences", "ring:allgather[keep]/striped[4]/doc[17,31,11]/P4/hq4/hkv2/d16/fp16"},
+      {"NVIDIA/Megatron-LM, packed (THD) sequences",
+       "ring:p2p/headtail/doc[17,31,11]/P2/hq4/hkv2/d16/bf16"},
+      {"NVIDIA/Megatron-LM, packed (THD) sequences",
+       "ring:allgather[keep]/striped[4]/doc[17,31,11]/P4/hq4/hkv2/d16/fp16"},
       // An odd world with random padding.
       {"NVIDIA/TransformerEngine#3489",
        "ring:p2p/headtail/doc[11:16,30:30,23:32,45:48]/P15/hq2/hkv1/d16/bf16"},
       // A long prefix merged with a short rest: 3072 and 64.
-      {"sgl-project/sglang#40903", "ring:alltoall/contiguous/causal/P49/hq1/hkv1/s3136/d16/bf16", true},
+      {"sgl-project/sglang#40903", "ring:alltoall/contiguous/causal/P49/hq1/hkv1/s3136/d16/bf16",
+       true},
   };
   return table;
 }
@@ -49,7 +53,8 @@ std::optional<std::string> upstream_issue(const parity::Case& test) {
     return by_text;
   }();
   const auto found = issues.find(parity::to_text(test));
-  if (found == issues.end()) return std::nullopt;
+  if (found == issues.end())
+    return std::nullopt;
   return found->second;
 }
 

@@ -12,9 +12,9 @@ namespace ringcheck::cli {
 
 // A shape on which somebody's context parallelism was once wrong.
 struct Regression {
-  std::string issue;  // where that was reported
-  std::string text;   // the case
-  bool large = false; // takes seconds
+  std::string issue;   // where that was reported
+  std::string text;    // the case
+  bool large = false;  // takes seconds
 };
 const std::vector<Regression>& regressions();
 

@@ -27,23 +27,31 @@ std::string count_text(size_t count, const std::string& what) {
 // Only one of the ways to name cases may be used; axes go with some of them.
 void check_one_way(const Asked& asked) {
   std::vector<std::string> ways;
-  if (!asked.profile.empty()) ways.push_back("--profile");
-  if (!asked.models.empty()) ways.push_back("--model");
-  if (!asked.cases.empty()) ways.push_back("--case");
-  if (!asked.tensors.empty()) ways.push_back("--tensors");
-  if (!asked.clean.empty()) ways.push_back("--clean");
-  if (ways.size() > 1) contradict(ways[0], ways[1], "each says which cases to run");
+  if (!asked.profile.empty())
+    ways.push_back("--profile");
+  if (!asked.models.empty())
+    ways.push_back("--model");
+  if (!asked.cases.empty())
+    ways.push_back("--case");
+  if (!asked.tensors.empty())
+    ways.push_back("--tensors");
+  if (!asked.clean.empty())
+    ways.push_back("--clean");
+  if (ways.size() > 1)
+    contradict(ways[0], ways[1], "each says which cases to run");
 }
 
 void exclude(const Asked& asked, const std::string& way, const std::vector<std::string>& names,
              const std::string& why) {
   for (const std::string& name : names)
-    if (asked.axes.count(name) > 0) contradict(way, "--" + name, why);
+    if (asked.axes.count(name) > 0)
+      contradict(way, "--" + name, why);
 }
 
 std::vector<std::string> all_axes() {
   std::vector<std::string> names;
-  for (const Axis& axis : axes()) names.push_back(axis.name);
+  for (const Axis& axis : axes())
+    names.push_back(axis.name);
   return names;
 }
 
@@ -60,7 +68,8 @@ void check_size(const AxisValues& values) {
 Selection of_texts(const Asked& asked) {
   exclude(asked, "--case", all_axes(), "a case says every part itself");
   Selection selection;
-  for (const std::string& text : asked.cases) selection.cases.push_back(parity::parse_case(text));
+  for (const std::string& text : asked.cases)
+    selection.cases.push_back(parity::parse_case(text));
   selection.single = selection.cases.size() == 1;
   selection.what = count_text(selection.cases.size(), "the command line");
   return selection;
@@ -88,7 +97,8 @@ Selection of_models(const Asked& asked) {
     const auto found = models().find(name);
     if (found == models().end()) {
       std::string known;
-      for (const auto& [model, entry] : models()) known += (known.empty() ? "" : ", ") + model;
+      for (const auto& [model, entry] : models())
+        known += (known.empty() ? "" : ", ") + model;
       throw UsageError("unknown model '" + name + "'; known: " + known);
     }
     const Model& model = found->second;
@@ -98,10 +108,13 @@ Selection of_models(const Asked& asked) {
     values["dim"] = {model.dim};
     values["dim-v"] = {model.dim_v};
     values["rope"] = {model.rope};
-    if (values.count("mask") == 0) values["mask"] = model.masks;
+    if (values.count("mask") == 0)
+      values["mask"] = model.masks;
     check_size(values);
-    for (Case& test : product(values, {})) selection.cases.push_back(std::move(test));
-    names += (names.empty() ? "" : ", ") + name + (model.note.empty() ? "" : " (" + model.note + ")");
+    for (Case& test : product(values, {}))
+      selection.cases.push_back(std::move(test));
+    names +=
+        (names.empty() ? "" : ", ") + name + (model.note.empty() ? "" : " (" + model.note + ")");
   }
   selection.single = selection.cases.size() == 1;
   selection.what = count_text(selection.cases.size(), names);
@@ -111,10 +124,12 @@ Selection of_models(const Asked& asked) {
 int64_t integer(const std::string& text, const char* what) {
   try {
     const int64_t value = parity::parse_size(text);
-    if (value >= 0) return value;
+    if (value >= 0)
+      return value;
   } catch (const parity::BadCase&) {
   }
-  throw UsageError("--clean: '" + text + "' is not a " + what + "; want for example --clean 1000 7");
+  throw UsageError("--clean: '" + text + "' is not a " + what +
+                   "; want for example --clean 1000 7");
 }
 
 Selection of_random(const Asked& asked) {
@@ -134,7 +149,8 @@ Selection of_profile(const Asked& asked) {
   const std::string name = asked.profile.empty() ? "smoke" : asked.profile;
   Selection selection{filtered(profile(name).cases(), asked.axes), "", false};
   if (selection.cases.empty())
-    throw UsageError("no case of profile " + name + " has all of these values at once; "
+    throw UsageError("no case of profile " + name +
+                     " has all of these values at once; "
                      "leave --profile out to run their combinations");
   selection.what = count_text(selection.cases.size(), "profile " + name);
   return selection;
@@ -148,18 +164,25 @@ Selection of_lists(const Asked& asked) {
 }
 
 Selection of_any(const Asked& asked) {
-  if (!asked.cases.empty()) return of_texts(asked);
-  if (!asked.tensors.empty()) return of_tensors(asked);
-  if (!asked.models.empty()) return of_models(asked);
-  if (!asked.clean.empty()) return of_random(asked);
-  if (!asked.profile.empty() || asked.axes.empty()) return of_profile(asked);
+  if (!asked.cases.empty())
+    return of_texts(asked);
+  if (!asked.tensors.empty())
+    return of_tensors(asked);
+  if (!asked.models.empty())
+    return of_models(asked);
+  if (!asked.clean.empty())
+    return of_random(asked);
+  if (!asked.profile.empty() || asked.axes.empty())
+    return of_profile(asked);
   return of_lists(asked);
 }
 
 std::string seed_text(const std::vector<Case>& cases) {
   std::set<uint64_t> seeds;
-  for (const Case& test : cases) seeds.insert(test.seed);
-  return seeds.size() == 1 ? "seed " + std::to_string(*seeds.begin()) : "each with its own fixed seed";
+  for (const Case& test : cases)
+    seeds.insert(test.seed);
+  return seeds.size() == 1 ? "seed " + std::to_string(*seeds.begin())
+                           : "each with its own fixed seed";
 }
 
 }  // namespace
@@ -168,7 +191,8 @@ Selection select(const Asked& asked) {
   check_one_way(asked);
   check_size(asked.axes);
   Selection selection = of_any(asked);
-  if (asked.clean.empty()) selection.what += ", " + seed_text(selection.cases);
+  if (asked.clean.empty())
+    selection.what += ", " + seed_text(selection.cases);
   return selection;
 }
 

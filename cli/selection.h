@@ -16,9 +16,9 @@ struct Asked {
   AxisValues axes;
   std::string profile;
   std::vector<std::string> models;
-  std::vector<std::string> cases;    // their texts
-  std::string tensors;               // a safetensors file
-  std::vector<std::string> clean;    // a count and, perhaps, a seed
+  std::vector<std::string> cases;  // their texts
+  std::string tensors;             // a safetensors file
+  std::vector<std::string> clean;  // a count and, perhaps, a seed
 };
 
 // The cases to run and what they are, in a line.

@@ -55,23 +55,28 @@ StatusFile StatusFile::map(const std::string& path, int descriptor, int ranks) {
   void* memory = ::mmap(nullptr, ranks * sizeof(RankStatus), PROT_READ | PROT_WRITE, MAP_SHARED,
                         descriptor, 0);
   ::close(descriptor);
-  if (memory == MAP_FAILED) fail(path);
+  if (memory == MAP_FAILED)
+    fail(path);
   return {ranks, static_cast<RankStatus*>(memory)};
 }
 
 StatusFile StatusFile::create(const std::string& path, int ranks) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0) fail(path);
-  if (::ftruncate(descriptor, static_cast<off_t>(ranks * sizeof(RankStatus))) != 0) fail(path);
+  if (descriptor < 0)
+    fail(path);
+  if (::ftruncate(descriptor, static_cast<off_t>(ranks * sizeof(RankStatus))) != 0)
+    fail(path);
   StatusFile file = map(path, descriptor, ranks);
-  for (int rank = 0; rank < ranks; ++rank) file.records_[rank] = RankStatus{};
+  for (int rank = 0; rank < ranks; ++rank)
+    file.records_[rank] = RankStatus{};
   return file;
 }
 
 StatusFile StatusFile::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   struct stat facts {};
-  if (descriptor < 0 || ::fstat(descriptor, &facts) != 0) fail(path);
+  if (descriptor < 0 || ::fstat(descriptor, &facts) != 0)
+    fail(path);
   return map(path, descriptor, static_cast<int>(facts.st_size / sizeof(RankStatus)));
 }
 
@@ -79,7 +84,8 @@ StatusFile::StatusFile(StatusFile&& other) noexcept
     : ranks_(other.ranks_), records_(std::exchange(other.records_, nullptr)) {}
 
 StatusFile::~StatusFile() {
-  if (records_ != nullptr) ::munmap(records_, ranks_ * sizeof(RankStatus));
+  if (records_ != nullptr)
+    ::munmap(records_, ranks_ * sizeof(RankStatus));
 }
 
 RankStatus& StatusFile::at(int rank) const {
@@ -132,7 +138,8 @@ void StatusFile::note_signals() const {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    ::sigaction(signal, &action, nullptr);
 }
 
 }  // namespace ringcheck::cli

@@ -11,7 +11,7 @@
 namespace ringcheck::cli {
 
 enum class RankState : int32_t {
-  kIdle,      // not started
+  kIdle,  // not started
   kRunning,
   kDone,      // with all of its cases
   kSignaled,  // died of a signal that could be caught; `signal` says which

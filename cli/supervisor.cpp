@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include "cli/death.h"
@@ -23,6 +24,7 @@ using reports::Verdict;
 
 constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
 constexpr double kTimeToStart = 60, kTimeToEnd = 30;
+constexpr size_t kLineShown = 240;
 constexpr double kFlopsPerSecond = 3e8;  // of reference and bounds, on a slow core
 
 volatile sig_atomic_t interrupt_signal = 0;
@@ -33,10 +35,12 @@ class Interrupts {
   Interrupts() {
     struct sigaction action {};
     action.sa_handler = [](int signal) { interrupt_signal = signal; };
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, &old_[signal]);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      ::sigaction(signal, &action, &old_[signal]);
   }
   ~Interrupts() {
-    for (const auto& [signal, action] : old_) ::sigaction(signal, &action, nullptr);
+    for (const auto& [signal, action] : old_)
+      ::sigaction(signal, &action, nullptr);
   }
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
@@ -49,12 +53,16 @@ std::string tail(const std::string& text, size_t size) {
   return text.size() <= size ? text : text.substr(text.size() - size);
 }
 
-std::string last_line(const std::string& text) {
-  const size_t end = text.find_last_not_of(" \n-");
-  if (end == std::string::npos) return "it said nothing";
-  const size_t begin = text.rfind('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1,
-                     begin == std::string::npos ? end + 1 : end - begin);
+// The beginning of what a worker said, in one line; launchers frame it with dashes.
+std::string in_a_line(const std::string& text) {
+  std::istringstream stream(text);
+  std::string line, all;
+  while (std::getline(stream, line))
+    if (line.find_first_not_of("- ") != std::string::npos)
+      all += (all.empty() ? "" : " ") + line;
+  if (all.size() > kLineShown)
+    all = all.substr(0, kLineShown) + " ...";
+  return all.empty() ? "it said nothing" : all;
 }
 
 class Run {
@@ -71,7 +79,8 @@ class Run {
         run_all(ranks > 0 ? Transport{*mpirun, ranks} : Transport{}, indexes);
     }
     std::vector<CaseResult> results;
-    for (auto& result : results_) results.push_back(std::move(*result));
+    for (auto& result : results_)
+      results.push_back(std::move(*result));
     return results;
   }
 
@@ -92,7 +101,8 @@ class Run {
   }
 
   void finish(size_t index, CaseResult result) {
-    if (options_.finished) options_.finished(result);
+    if (options_.finished)
+      options_.finished(result);
     results_[index] = std::move(result);
   }
 
@@ -113,7 +123,8 @@ class Run {
   // Returns when the worker is done, dead or silent. Removes what has a result from `pending`.
   void run_some(const Transport& transport, Indexes& pending) {
     std::vector<parity::Case> cases;
-    for (const size_t index : pending) cases.push_back(cases_[index]);
+    for (const size_t index : pending)
+      cases.push_back(cases_[index]);
     const Indexes all = pending;
     WorkerGroup workers(transport, cases);
 
@@ -122,22 +133,27 @@ class Run {
     for (;;) {
       const bool ended = workers.poll().has_value();  // before the results: none is missed
       take(workers, all, pending);
-      if (ended || pending.empty() || interrupt_signal != 0) break;
+      if (ended || pending.empty() || interrupt_signal != 0)
+        break;
       if (const uint64_t now = workers.progress(); now != progress) {
         progress = now;
         alive = Clock::now();
       }
-      if (seconds_since(alive) > allowed_silence(pending, progress > 0)) break;
+      if (seconds_since(alive) > allowed_silence(pending, progress > 0))
+        break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (pending.empty()) return check_end(workers, all.back());
-    if (interrupt_signal == 0) bury(workers, seconds_since(alive), all, pending);
+    if (pending.empty())
+      return check_end(workers, all.back());
+    if (interrupt_signal == 0)
+      bury(workers, seconds_since(alive), all, pending);
   }
 
   void take(WorkerGroup& workers, const Indexes& all, Indexes& pending) {
     for (Finished& finished : workers.take_finished()) {
       const size_t index = all.at(finished.index);
-      if (std::erase(pending, index) > 0) finish(index, std::move(finished.result));
+      if (std::erase(pending, index) > 0)
+        finish(index, std::move(finished.result));
     }
   }
 
@@ -148,12 +164,13 @@ class Run {
     const Death death = explain(evidence);
     workers.end();
     if (death.test < 0) {
-      skip(pending, "the worker did not start: " + last_line(output));
+      skip(pending, "the worker did not start: " + in_a_line(output));
       pending.clear();
       return;
     }
     size_t index = all.at(static_cast<size_t>(death.test));
-    if (std::find(pending.begin(), pending.end(), index) == pending.end()) index = pending.front();
+    if (std::find(pending.begin(), pending.end(), index) == pending.end())
+      index = pending.front();
     CaseResult result = to_result(cases_[index], death.verdict, death.reason);
     result.seconds = silent;
     result.findings = death.findings;
@@ -168,7 +185,8 @@ class Run {
     while (!workers.poll() && seconds_since(begin) < kTimeToEnd)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const std::optional<Ended> ended = workers.poll();
-    if (ended && ended->code == 0 && ended->signal == 0) return;
+    if (ended && ended->code == 0 && ended->signal == 0)
+      return;
     CaseResult& result = *results_[last];
     result.verdict = ended ? Verdict::kCrash : Verdict::kHang;
     result.reason = "after its last case the worker " +
@@ -177,8 +195,7 @@ class Run {
   }
 
   double allowed_silence(const Indexes& pending, bool started) const {
-    const double allowed =
-        options_.deadline_seconds.value_or(deadline_of(cases_[pending.front()]));
+    const double allowed = options_.deadline_seconds.value_or(deadline_of(cases_[pending.front()]));
     return started ? allowed : std::max(allowed, kTimeToStart);
   }
 

@@ -12,7 +12,8 @@ namespace {
 // One word for a shell.
 std::string quoted(const std::string& text) {
   std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  for (const char c : text)
+    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
 }
 
@@ -21,16 +22,24 @@ reports::Verdict verdict_of(parity::Status status) {
 }
 
 reports::TensorResult to_result(const parity::TensorVerdict& tensor) {
-  return {tensor.tensor,    verdict_of(tensor.status), tensor.max_abs,
-          tensor.rms_z,     tensor.max_z,              tensor.hard_ratio,
-          tensor.bias,      tensor.vacuity,            tensor.chunks,
-          tensor.chunks_counted, verdict_of(tensor.chart), verdict_of(tensor.bias_status),
+  return {tensor.tensor,
+          verdict_of(tensor.status),
+          tensor.max_abs,
+          tensor.rms_z,
+          tensor.max_z,
+          tensor.hard_ratio,
+          tensor.bias,
+          tensor.vacuity,
+          tensor.chunks,
+          tensor.chunks_counted,
+          verdict_of(tensor.chart),
+          verdict_of(tensor.bias_status),
           tensor.worst};
 }
 
 reports::OracleResult to_result(const parity::OracleVerdict& oracle) {
-  reports::OracleResult result{oracle.name, verdict_of(oracle.status), oracle.contract, {},
-                               oracle.findings};
+  reports::OracleResult result{
+      oracle.name, verdict_of(oracle.status), oracle.contract, {}, oracle.findings};
   for (const parity::TensorVerdict& tensor : oracle.tensors)
     result.tensors.push_back(to_result(tensor));
   return result;
@@ -58,7 +67,8 @@ std::map<std::string, std::string> parts_of(const parity::Case& test) {
   const nlohmann::json json = parity::to_json(test);
   for (const auto& [name, value] : json.items())
     parts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  if (const auto issue = upstream_issue(test)) parts["regression"] = *issue;
+  if (const auto issue = upstream_issue(test))
+    parts["regression"] = *issue;
   return parts;
 }
 
@@ -82,8 +92,7 @@ reports::CaseResult to_result(const parity::Case& test, reports::Verdict verdict
 }
 
 reports::CaseResult to_result(const parity::Verdict& verdict) {
-  reports::CaseResult result =
-      to_result(verdict.test, verdict_of(verdict.status), verdict.reason);
+  reports::CaseResult result = to_result(verdict.test, verdict_of(verdict.status), verdict.reason);
   result.seconds = verdict.seconds;
   for (const parity::OracleVerdict& oracle : verdict.oracles)
     result.oracles.push_back(to_result(oracle));

@@ -36,7 +36,8 @@ struct Options {
 Selection selection_of(const Options& options) {
   Asked asked = options.asked;
   for (const auto& [name, lists] : options.lists)
-    if (!lists.empty()) asked.axes[name] = split_values(lists);
+    if (!lists.empty())
+      asked.axes[name] = split_values(lists);
   asked.models = split_values(options.models);
   return select(asked);
 }
@@ -44,8 +45,10 @@ Selection selection_of(const Options& options) {
 void check(const Options& options) {
   if (options.deadline && !(*options.deadline > 0 && *options.deadline <= 1e6))
     throw UsageError("--deadline must be above 0 and at most 1000000 seconds");
-  if (!options.json.empty()) reports::check_writable(options.json);
-  if (!options.junit.empty()) reports::check_writable(options.junit);
+  if (!options.json.empty())
+    reports::check_writable(options.json);
+  if (!options.junit.empty())
+    reports::check_writable(options.junit);
   if (!options.json.empty() && options.json == options.junit)
     throw UsageError("--json and --junit name the same file '" + options.json + "'");
 }
@@ -62,10 +65,12 @@ std::string alarms_text(const reports::Result& result) {
   return text + "\n";
 }
 
-// A single case that cannot run was asked for by mistake. Clean cases are asked for alarms only: one
-// that shows nothing is left out of the count.
-int exit_code_of(const Options& options, const Selection& selection, const reports::Result& result) {
-  if (selection.single && result.summary.not_supported == 1) return exit_codes::kUsage;
+// A single case that cannot run was asked for by mistake. Clean cases are asked for alarms only:
+// one that shows nothing is left out of the count.
+int exit_code_of(const Options& options, const Selection& selection,
+                 const reports::Result& result) {
+  if (selection.single && result.summary.not_supported == 1)
+    return exit_codes::kUsage;
   std::vector<reports::CaseResult> cases = result.cases;
   if (!options.asked.clean.empty())
     std::erase_if(cases, [](const reports::CaseResult& test) {
@@ -88,20 +93,24 @@ class Report {
     std::cout << reports::console_header(result_.environment, selection_.what) << std::flush;
   }
   void line(const reports::CaseResult& test) const {
-    if (options_.verbose) std::cout << reports::console_line(test) << std::flush;
+    if (options_.verbose)
+      std::cout << reports::console_line(test) << std::flush;
   }
   // Prints, writes the files and returns the exit code.
   int end(std::vector<reports::CaseResult> cases) {
     result_.environment.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     result_.cases = std::move(cases);
     result_.summary = reports::summary_of(result_.cases);
-    if (options_.verbose) std::cout << "\n";
+    if (options_.verbose)
+      std::cout << "\n";
     std::cout << reports::console_report(result_);
-    if (!options_.asked.clean.empty()) std::cout << alarms_text(result_);
+    if (!options_.asked.clean.empty())
+      std::cout << alarms_text(result_);
     std::cout << std::flush;
     if (!options_.json.empty())
       reports::write_file(options_.json, text_of(reports::to_json(result_)));
-    if (!options_.junit.empty()) reports::write_file(options_.junit, reports::junit(result_));
+    if (!options_.junit.empty())
+      reports::write_file(options_.junit, reports::junit(result_));
     const int code = exit_code_of(options_, selection_, result_);
     if (code == exit_codes::kUsage)
       std::cerr << "ringcheck: not supported: " << result_.cases.front().reason << "\n";
@@ -120,12 +129,14 @@ class Report {
 };
 
 int list(const Selection& selection) {
-  for (const parity::Case& test : selection.cases) std::cout << parity::to_text(test) << "\n";
+  for (const parity::Case& test : selection.cases)
+    std::cout << parity::to_text(test) << "\n";
   return selection.cases.empty() ? exit_codes::kNothingRan : 0;
 }
 
 int run_supervised(const Options& options, const Selection& selection) {
-  Report report(options, selection, "no launcher", "thread worlds in one process, MPI worlds under mpirun");
+  Report report(options, selection, "no launcher",
+                "thread worlds in one process, MPI worlds under mpirun");
   report.begin();
   SupervisorOptions supervisor;
   supervisor.deadline_seconds = options.deadline;
@@ -142,11 +153,13 @@ int run_supervised(const Options& options, const Selection& selection) {
 int run_launched(const Options& options, const Selection& selection, const Launcher& launcher) {
   std::unique_ptr<Report> report;
   if (launcher.rank <= 0) {
-    report = std::make_unique<Report>(options, selection, describe(launcher), "MPI, a process a rank");
+    report =
+        std::make_unique<Report>(options, selection, describe(launcher), "MPI, a process a rank");
     report->begin();
   }
   return run_ranks(launcher, selection.cases, options.deadline, [&](auto results) {
-    for (const reports::CaseResult& test : results) report->line(test);
+    for (const reports::CaseResult& test : results)
+      report->line(test);
     return report->end(std::move(results));
   });
 }
@@ -157,8 +170,10 @@ int run(const Options& options) {
   if (launcher)
     adopt(*launcher, !options.asked.cases.empty() || !options.lists.at("world").empty(),
           selection.cases);
-  if (options.list) return list(selection);
-  if (!launcher || launcher->rank <= 0) check(options);
+  if (options.list)
+    return launcher && launcher->rank > 0 ? 0 : list(selection);
+  if (!launcher || launcher->rank <= 0)
+    check(options);
   return launcher ? run_launched(options, selection, *launcher)
                   : run_supervised(options, selection);
 }
@@ -173,17 +188,24 @@ void declare_axes(CLI::App& program, Options& options) {
 
 void declare_cases(CLI::App& program, Options& options) {
   const auto group = "Which cases";
-  program.add_option("--profile", options.asked.profile,
-                     "smoke, conformance or stress; axes beside it select among its cases")
-      ->group(group)->type_name("NAME");
+  program
+      .add_option("--profile", options.asked.profile,
+                  "smoke, conformance or stress; axes beside it select among its cases")
+      ->group(group)
+      ->type_name("NAME");
   program.add_option("--model", options.models, "heads, dims, RoPE and masks of published models")
-      ->group(group)->type_name("LIST");
+      ->group(group)
+      ->type_name("LIST");
   program.add_option("--case", options.asked.cases, "exactly this case; may be repeated")
-      ->group(group)->type_name("TEXT");
+      ->group(group)
+      ->type_name("TEXT");
   program.add_option("--tensors", options.asked.tensors, "your own q, k, v and, perhaps, do")
-      ->group(group)->type_name("FILE.safetensors");
+      ->group(group)
+      ->type_name("FILE.safetensors");
   program.add_option("--clean", options.asked.clean, "N random cases that must not fail")
-      ->group(group)->type_name("N [SEED]")->expected(1, 2);
+      ->group(group)
+      ->type_name("N [SEED]")
+      ->expected(1, 2);
   program.add_flag("--list", options.list, "print the cases, run none")->group(group);
 }
 
@@ -193,9 +215,11 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
   declare_cases(program, *options);
   declare_axes(program, *options);
   const auto group = "Running and reporting";
-  program.add_option("--deadline", options->deadline,
-                     "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
-      ->group(group)->type_name("SECONDS");
+  program
+      .add_option("--deadline", options->deadline,
+                  "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
+      ->group(group)
+      ->type_name("SECONDS");
   program.add_option("--json", options->json, "write the result")->group(group)->type_name("FILE");
   program.add_option("--junit", options->junit, "write JUnit XML")->group(group)->type_name("FILE");
   program.add_flag("--verbose,-v", options->verbose, "a line per case")->group(group);

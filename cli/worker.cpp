@@ -33,9 +33,11 @@ struct Options {
 
 std::vector<parity::Case> read_cases(const std::string& path) {
   std::ifstream stream(path);
-  if (!stream) throw UsageError("cannot read the cases in '" + path + "'");
+  if (!stream)
+    throw UsageError("cannot read the cases in '" + path + "'");
   std::vector<parity::Case> cases;
-  for (std::string line; std::getline(stream, line);) cases.push_back(parity::parse_case(line));
+  for (std::string line; std::getline(stream, line);)
+    cases.push_back(parity::parse_case(line));
   return cases;
 }
 
@@ -63,7 +65,8 @@ int run_threads(const Options& options) {
   run.deadline = kOwnDeadline;
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
-    for (int rank = cases[i].world; rank-- > 0;) status.begin(rank, static_cast<int>(i));
+    for (int rank = cases[i].world; rank-- > 0;)
+      status.begin(rank, static_cast<int>(i));
     try {
       results.write(i, to_result(parity::verify(cases[i], run)));
     } catch (const std::exception& error) {
@@ -87,7 +90,8 @@ void run_rank(MpiSession& mpi, const std::vector<parity::Case>& cases, const Sta
     const auto world = mpi.world(kOwnDeadline);
     world->ledger().observe(observe);
     const auto verdict = parity::verify(cases[i], *world, run);
-    if (results != nullptr && verdict) results->write(i, to_result(*verdict));
+    if (results != nullptr && verdict)
+      results->write(i, to_result(*verdict));
     world->agree_max(int64_t{0});
   }
   status.done(rank);
@@ -97,14 +101,15 @@ int run_mpi(const Options& options) {
   // mpirun's death is ours: no rank may outlive the supervisor.
   const pid_t parent = ::getppid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent || parent == 1) return exit_codes::kDead;
+  if (::getppid() != parent || parent == 1)
+    return exit_codes::kDead;
 
   int argc = 0;
   char** argv = nullptr;
   MpiSession mpi(argc, argv);
   if (mpi.size() != options.mpi) {
-    std::cerr << "mpirun was asked for " << options.mpi << " ranks, but MPI says "
-              << mpi.size() << ": mpirun belongs to another MPI than the one that ringcheck is "
+    std::cerr << "mpirun was asked for " << options.mpi << " ranks, but MPI says " << mpi.size()
+              << ": mpirun belongs to another MPI than the one that ringcheck is "
               << "linked with; put the right one first in PATH\n";
     return exit_codes::kUsage;
   }
@@ -114,7 +119,8 @@ int run_mpi(const Options& options) {
   try {
     const std::vector<parity::Case> cases = read_cases(options.cases);
     std::unique_ptr<Results> results;
-    if (mpi.rank() == 0) results = std::make_unique<Results>(options.results);
+    if (mpi.rank() == 0)
+      results = std::make_unique<Results>(options.results);
     run_rank(mpi, cases, status, results.get());
   } catch (const Timeout& error) {
     status.failed(mpi.rank(), RankState::kTimedOut, error.what());
@@ -129,7 +135,8 @@ int run_mpi(const Options& options) {
 }
 
 int run(const Options& options) {
-  if (!options.inspect.empty()) return print_inspection(options.inspect);
+  if (!options.inspect.empty())
+    return print_inspection(options.inspect);
   return options.mpi > 0 ? run_mpi(options) : run_threads(options);
 }
 

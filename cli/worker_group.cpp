@@ -15,20 +15,23 @@ namespace {
 
 int most_ranks(const std::vector<parity::Case>& cases) {
   int most = 1;
-  for (const parity::Case& test : cases) most = std::max(most, test.world);
+  for (const parity::Case& test : cases)
+    most = std::max(most, test.world);
   return most;
 }
 
-// Open MPI: root in a container, more ranks than cores, nothing from another machine.
+// Open MPI: root in a container, more ranks than cores, and this machine alone, also inside the
+// allocation of a batch system: the files through which workers speak are here.
 std::map<std::string, std::string> mpi_environment() {
   std::map<std::string, std::string> variables{
       {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
       {"OMPI_MCA_mpi_yield_when_idle", "1"},
       {"OMPI_MCA_hwloc_base_binding_policy", "none"},
       {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+      {"OMPI_MCA_plm", "isolated"},
+      {"OMPI_MCA_ras", "^slurm,tm,lsf,gridengine,alps"},
       {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
       {"PRTE_MCA_hwloc_default_binding_policy", "none"}};
-  if (!find_program("ssh")) variables["OMPI_MCA_plm_rsh_agent"] = "";
   if (::geteuid() == 0)
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                              "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"})
@@ -60,7 +63,8 @@ Command command(const Transport& transport, const TemporaryFolder& folder) {
 const TemporaryFolder& with_cases(const TemporaryFolder& folder,
                                   const std::vector<parity::Case>& cases) {
   std::ofstream stream(folder.path("cases"));
-  for (const parity::Case& test : cases) stream << parity::to_text(test) << "\n";
+  for (const parity::Case& test : cases)
+    stream << parity::to_text(test) << "\n";
   return folder;
 }
 
@@ -86,13 +90,15 @@ std::vector<Finished> WorkerGroup::take_finished() {
 
 uint64_t WorkerGroup::progress() const {
   uint64_t sum = 0;
-  for (const RankStatus& rank : ranks()) sum += rank.progress;
+  for (const RankStatus& rank : ranks())
+    sum += rank.progress;
   return sum;
 }
 
 std::vector<RankStatus> WorkerGroup::ranks() const {
   std::vector<RankStatus> records;
-  for (int rank = 0; rank < status_.ranks(); ++rank) records.push_back(status_.read(rank));
+  for (int rank = 0; rank < status_.ranks(); ++rank)
+    records.push_back(status_.read(rank));
   return records;
 }
 
@@ -104,8 +110,10 @@ std::string WorkerGroup::output() const {
 // mpirun may put its ranks into process groups of their own, and a stopped one ignores it.
 void WorkerGroup::end() {
   for (const RankStatus& rank : ranks())
-    if (rank.pid > 0 && runs_with(rank.pid, folder_.path("status"))) ::kill(rank.pid, SIGKILL);
-  if (!process_.poll()) process_.end();
+    if (rank.pid > 0 && runs_with(rank.pid, folder_.path("status")))
+      ::kill(rank.pid, SIGKILL);
+  if (!process_.poll())
+    process_.end();
 }
 
 }  // namespace ringcheck::cli

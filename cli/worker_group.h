@@ -37,7 +37,7 @@ class WorkerGroup {
   std::vector<Finished> take_finished();  // what came since the last call
   uint64_t progress() const;              // changes whenever any rank says anything
   std::vector<RankStatus> ranks() const;
-  std::string output() const;             // of all its processes
+  std::string output() const;  // of all its processes
   void end();
 
  private:

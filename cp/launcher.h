@@ -21,7 +21,8 @@ struct Launcher {
 using Lookup = std::function<const char*(const char*)>;
 
 // MPI's own variables are preferred over Slurm's, which mpirun passes on inside an allocation.
-// Nothing where no launcher started this process; the script of a Slurm batch job is such a process.
+// Nothing where no launcher started this process; the script of a Slurm batch job is such a
+// process.
 std::optional<Launcher> detect_launcher(const Lookup& environment);
 std::optional<Launcher> detect_launcher();
 

@@ -6,6 +6,9 @@
 
 namespace ringcheck {
 
+// float64, float32, bf16 or fp16: what attention is computed in here.
+bool is_floating(at::ScalarType dtype);
+
 // float32, or float64 for float64: the type in which partial results and gradients are kept.
 at::ScalarType accumulation_type(at::ScalarType dtype);
 

@@ -40,6 +40,9 @@ class Flash final : public AttentionKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
     if (!shape.device.is_cpu()) return "kernel flash runs on the CPU only";
+    if (!is_floating(shape.dtype))
+      return std::string("kernel flash computes float64, float32, bf16 and fp16, not ") +
+             c10::toString(shape.dtype);
     if (shape.dim != shape.dim_v)
       return "kernel flash needs dim = dim_v, got " + std::to_string(shape.dim) + " and " +
              std::to_string(shape.dim_v) + "; use kernel plain";

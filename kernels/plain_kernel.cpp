@@ -61,8 +61,7 @@ at::Tensor ungrouped(const at::Tensor& x, const Tile& tile, int64_t q_heads) {
 class Plain final : public AttentionKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
-    const auto known = {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
-    if (std::find(known.begin(), known.end(), shape.dtype) != known.end()) return std::nullopt;
+    if (is_floating(shape.dtype)) return std::nullopt;
     return std::string("kernel plain computes float64, float32, bf16 and fp16, not ") +
            c10::toString(shape.dtype);
   }

@@ -17,15 +17,16 @@ std::vector<parity::Case> cases() {
   for (const char* text :
        {"ring:p2p/headtail/plain/causal/P3/b2/hq4/hkv2/s21/d8/dv6/float32/rope:half[10000]",
         "ring:alltoall/contiguous/plain/full/P2/hq2/hkv2/s9/d4/float64",
-        "ring:allgather[keep]/striped[2]/plain/window[5]/P4/hq6/hkv2/s30/d8/bf16/rope:interleaved[100]",
+        "ring:allgather[keep]/striped[2]/plain/window[5]/P4/hq6/hkv2/s30/d8/bf16/"
+        "rope:interleaved[100]",
         "ring:allgather/headtail/plain/doc[7:9,4]/P1/hq2/hkv1/s13/d4/fp16"})
     all.push_back(parity::parse_case(text));
   return all;
 }
 
 // Runs `use` on every rank of every case, with leaves that require gradients; says what was wrong.
-using Use = std::function<std::string(const std::shared_ptr<ContextParallel>&, const parity::Problem&,
-                                      const Gradients& expected)>;
+using Use = std::function<std::string(const std::shared_ptr<ContextParallel>&,
+                                      const parity::Problem&, const Gradients& expected)>;
 
 void on_leaves(const Use& use) {
   for (const parity::Case& test : cases()) {
@@ -62,7 +63,8 @@ TEST(Autograd, OutputIsContextParallelForward) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients&) {
     const at::Tensor o = context_parallel_attention(x.q, x.k, x.v, attention);
     const auto context = attention->forward(x.q.detach(), x.k.detach(), x.v.detach());
-    if (!o.requires_grad()) return std::string("no gradient is required");
+    if (!o.requires_grad())
+      return std::string("no gradient is required");
     return difference(o.detach(), context.o);
   });
 }

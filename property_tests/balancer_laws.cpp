@@ -18,7 +18,8 @@ RC_GTEST_PROP(Balancer, ShardsPartitionTheSequence, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
   std::vector<int64_t> seen, expected(cut.padded());
   for (const Positions& shard : cut.layout())
-    for (const int64_t position : flatten(shard)) seen.push_back(position);
+    for (const int64_t position : flatten(shard))
+      seen.push_back(position);
   std::ranges::sort(seen);
   std::iota(expected.begin(), expected.end(), 0);
   RC_ASSERT(seen == expected);
@@ -29,7 +30,8 @@ RC_GTEST_PROP(Balancer, ShardsHaveEqualLength, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
   const Layout layout = cut.layout();
   RC_ASSERT(static_cast<int>(layout.size()) == cut.world);
-  for (const Positions& shard : layout) RC_ASSERT(count(shard) * cut.world == cut.padded());
+  for (const Positions& shard : layout)
+    RC_ASSERT(count(shard) * cut.world == cut.padded());
   const int64_t pads = cut.padded() - cut.length();
   RC_ASSERT(pads >= 0);
   RC_ASSERT(pads < cut.entry().granule(cut.sequence.block, cut.world));
@@ -79,7 +81,8 @@ RC_GTEST_PROP(Balancer, ContiguousIsContiguous, ()) {
   const auto [world, piece] = draw();
   for (int rank = 0; rank < world; ++rank) {
     const auto slots = flatten(shard_of("contiguous", piece * world, 1, world, rank));
-    for (int64_t i = 0; i < piece; ++i) RC_ASSERT(slots[i] == rank * piece + i);
+    for (int64_t i = 0; i < piece; ++i)
+      RC_ASSERT(slots[i] == rank * piece + i);
   }
 }
 
@@ -122,9 +125,11 @@ RC_GTEST_PROP(Balancer, WorkOfTheRanksAddsUp, ()) {
   const Mask& mask = cut.sequence.mask;
   int64_t pairs = 0, expected = 0;
   for (const Positions& queries : layout)
-    for (const Positions& keys : layout) pairs += visible_pairs(mask, queries, keys);
+    for (const Positions& keys : layout)
+      pairs += visible_pairs(mask, queries, keys);
   for (int64_t q = 0; q < mask.length; ++q)
-    for (int64_t k = 0; k < mask.length; ++k) expected += visible(mask, q, k);
+    for (int64_t k = 0; k < mask.length; ++k)
+      expected += visible(mask, q, k);
   RC_ASSERT(pairs == expected);
 }
 

@@ -81,7 +81,8 @@ TEST(GradientCarrier, TheOrderOfTheSumIsVisible) {
   const Setting s{"p2p", 5, {1, 2, 5, 4, 4}, 7};
   const int owner = 2;
   at::Tensor ascending = term(s, 0, owner).dk;
-  for (int r = 1; r < s.world; ++r) ascending = ascending + term(s, r, owner).dk;
+  for (int r = 1; r < s.world; ++r)
+    ascending = ascending + term(s, r, owner).dk;
   EXPECT_NE(difference(ascending, ordered_sum(s, owner).dk), "");
 }
 

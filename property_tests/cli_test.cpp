@@ -2,29 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The real command from end to end.
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "parity/case.h"
 #include "parity/problem.h"
-#include "parity/safetensors.h"
 #include "property_tests/json_schema.h"
 #include "property_tests/program.h"
 
 namespace ringcheck::testing {
 namespace {
 
+using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using nlohmann::json;
 using Words = std::vector<std::string>;
 
 const std::string kCase = "ring:p2p/headtail/causal/thread/P3/hq2/hkv1/s50/d16/float32";
@@ -37,7 +33,8 @@ Ran verify(Words words) {
 std::vector<std::string> lines(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> result;
-  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  for (std::string line; std::getline(stream, line);)
+    result.push_back(line);
   return result;
 }
 
@@ -46,7 +43,8 @@ std::vector<parity::Case> listed(Words words) {
   const Ran ran = verify(words);
   EXPECT_EQ(ran.code, 0) << ran.err;
   std::vector<parity::Case> cases;
-  for (const std::string& line : lines(ran.out)) cases.push_back(parity::parse_case(line));
+  for (const std::string& line : lines(ran.out))
+    cases.push_back(parity::parse_case(line));
   return cases;
 }
 
@@ -66,9 +64,10 @@ TEST(Command, HelpIsNoErrorAndNothingIs) {
 
 TEST(Verify, WritesAResultThatObeysItsSchema) {
   const Folder folder;
-  const Ran ran = verify({"--world", "1,3", "--seq", "40", "--heads", "2", "--dim", "16", "--rotation",
-                          "p2p,allgather[keep]", "--rope", "none,half[10000]", "--json",
-                          folder.file("json"), "--junit", folder.file("junit"), "--verbose"});
+  const Ran ran =
+      verify({"--world", "1,3", "--seq", "40", "--heads", "2", "--dim", "16", "--rotation",
+              "p2p,allgather[keep]", "--rope", "none,half[10000]", "--json", folder.file("json"),
+              "--junit", folder.file("junit"), "--verbose"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("8 cases: 8 passed"));
   const json result = json::parse(read_text(folder.file("json")));
@@ -81,7 +80,8 @@ TEST(Verify, WritesAResultThatObeysItsSchema) {
     std::set<std::string> tensors;
     for (const json& oracle : test["oracles"])
       if (oracle["name"] == "parity")
-        for (const json& tensor : oracle["tensors"]) tensors.insert(tensor["tensor"]);
+        for (const json& tensor : oracle["tensors"])
+          tensors.insert(tensor["tensor"]);
     EXPECT_EQ(tensors, (std::set<std::string>{"o", "lse", "dq", "dk", "dv"}));
   }
   EXPECT_THAT(read_text(folder.file("junit")), HasSubstr("tests=\"8\""));
@@ -140,15 +140,52 @@ TEST(Verify, TheSmokeProfileHasEverything) {
     seen.insert("batch" + std::to_string(test.batch));
     seen.insert(test.scale ? "scale" : "default scale");
   }
-  std::set<std::string> want{
-      "P1", "P2", "P3", "P4", "P5", "P7", "P8", "headtail1", "contiguous1", "striped1", "striped16",
-      "full", "causal", "window", "doc", "docfull", "prefix", "float64", "float32", "bf16", "fp16",
-      "rope0", "rope1", "rope2", "divides", "odd", "MHA", "MQA", "GQA", "equal", "unequal", "batch1",
-      "batch2", "scale", "default scale", "thread", "mpi", "allgather[keep]"};
-  for (const auto& [name, entry] : Rotations::all()) want.insert(name);
-  for (const auto& [name, entry] : AttentionKernels::all()) want.insert(name);
-  for (const auto& [name, says] : parity::data_families()) want.insert(name);
-  for (const std::string& word : want) EXPECT_EQ(seen.count(word), 1U) << word;
+  std::set<std::string> want{"P1",
+                             "P2",
+                             "P3",
+                             "P4",
+                             "P5",
+                             "P7",
+                             "P8",
+                             "headtail1",
+                             "contiguous1",
+                             "striped1",
+                             "striped16",
+                             "full",
+                             "causal",
+                             "window",
+                             "doc",
+                             "docfull",
+                             "prefix",
+                             "float64",
+                             "float32",
+                             "bf16",
+                             "fp16",
+                             "rope0",
+                             "rope1",
+                             "rope2",
+                             "divides",
+                             "odd",
+                             "MHA",
+                             "MQA",
+                             "GQA",
+                             "equal",
+                             "unequal",
+                             "batch1",
+                             "batch2",
+                             "scale",
+                             "default scale",
+                             "thread",
+                             "mpi",
+                             "allgather[keep]"};
+  for (const auto& [name, entry] : Rotations::all())
+    want.insert(name);
+  for (const auto& [name, entry] : AttentionKernels::all())
+    want.insert(name);
+  for (const auto& [name, says] : parity::data_families())
+    want.insert(name);
+  for (const std::string& word : want)
+    EXPECT_EQ(seen.count(word), 1U) << word;
 }
 
 TEST(Verify, ProfilesAreTheSameEveryTime) {
@@ -232,102 +269,10 @@ TEST(Verify, WhatCannotRunIsCountedOrRefused) {
   EXPECT_THAT(single.err, HasSubstr("not supported"));
   const Ran all = verify({"--kernel", "flash", "--dim", "16", "--dim-v", "8", "--seq", "64,65"});
   EXPECT_EQ(all.code, 77);
-  const Ran some = verify({"--kernel", "flash,plain", "--dim", "16", "--dim-v", "8", "--seq", "64"});
+  const Ran some =
+      verify({"--kernel", "flash,plain", "--dim", "16", "--dim-v", "8", "--seq", "64"});
   EXPECT_EQ(some.code, 0);
   EXPECT_THAT(some.out, HasSubstr("1 passed, 1 not supported"));
-}
-
-// The user's own tensors.
-class Tensors : public ::testing::Test {
- protected:
-  Tensors() {
-    for (const char* name : {"q", "k", "v"})
-      file_.tensors[name] = at::sin(at::arange(2 * 24 * 8, at::kFloat) * (name[0] - 'a' + 1.37))
-                                .view({1, 2, 24, 8});
-  }
-  Ran run(Words more = {}) {
-    parity::write_safetensors(path(), file_);
-    more.insert(more.begin(), {"--tensors", path(), "--world", "3", "--mask", "causal"});
-    return verify(more);
-  }
-  std::string path() const { return folder_.file("qkv.safetensors"); }
-
-  Folder folder_;
-  parity::Safetensors file_;
-};
-
-TEST_F(Tensors, AreVerified) {
-  const Ran ran = run({"--json", folder_.file("json")});
-  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  const json test = json::parse(read_text(folder_.file("json")))["cases"][0];
-  EXPECT_THAT(test["name"].get<std::string>(), HasSubstr("tensors[" + path() + "]"));
-  const Ran again = verify({"--case", test["name"].get<std::string>()});
-  EXPECT_EQ(again.code, 0) << again.out << again.err;
-}
-
-TEST_F(Tensors, WithTheirOwnGradientAndAnotherDtype) {
-  for (auto& [name, tensor] : file_.tensors) tensor = tensor.to(at::kBFloat16);
-  file_.tensors["do"] = at::cos(at::arange(2 * 24 * 8, at::kFloat)).view({1, 2, 24, 8}).to(at::kBFloat16);
-  const Ran ran = run({"--rotation", "p2p,allgather"});
-  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("2 passed"));
-}
-
-TEST_F(Tensors, ThatCannotBeUsedAreRefused) {
-  const auto refused = [&](const char* says) {
-    const Ran ran = run();
-    EXPECT_EQ(ran.code, 2);
-    EXPECT_THAT(ran.err, HasSubstr(says));
-  };
-  const at::Tensor q = file_.tensors["q"], k = file_.tensors["k"];
-  file_.tensors["q"][0][1][5][3] = std::numeric_limits<double>::quiet_NaN();
-  refused("[0, 1, 5, 3]");
-  file_.tensors["q"] = at::zeros({1, 2, 24, 8}, at::kHalf);
-  refused("the same one");
-  file_.tensors["q"] = at::zeros({1, 2, 24, 8}, at::kLong);
-  refused("dtype");
-  file_.tensors["q"] = at::zeros({2, 24, 8});
-  refused("four sizes");
-  file_.tensors["q"] = at::zeros({1, 3, 24, 8});
-  refused("not a multiple");
-  file_.tensors["q"] = at::zeros({1, 2, 23, 8});
-  refused("has shape");
-  file_.tensors.erase("q");
-  refused("no tensor 'q'");
-  const std::string text = read_text(path());
-  write_text(path(), text.substr(0, text.size() - 7));
-  EXPECT_EQ(verify({"--tensors", path()}).code, 2);
-}
-
-// As a user starts it.
-Ran under_mpirun(const std::string& ranks, const Words& words) {
-  Words all{"/usr/bin/env", "mpirun", "-n", ranks, ringcheck_program(), "verify"};
-  all.insert(all.end(), words.begin(), words.end());
-  Running program(all, {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"}});
-  return program.wait();
-}
-
-TEST(Launched, RanksRunWithoutASupervisor) {
-  const Ran ran = under_mpirun("2", {"--seq", "40", "--dim", "16", "--rotation", "p2p,alltoall"});
-  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("Open MPI: rank 0 of 2"));
-  EXPECT_THAT(ran.out, HasSubstr("2 cases: 2 passed"));
-  EXPECT_EQ(ran.out.find("RingCheck"), ran.out.rfind("RingCheck"));
-}
-
-TEST(Launched, AnotherWorldThanTheLaunchersIsRefused) {
-  const Ran ran = under_mpirun("2", {"--world", "3"});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("a world of 3"));
-}
-
-TEST(Launched, RanksThatThinkTheyAreAloneAreToldTheFix) {
-  const Ran ran = ringcheck({"verify", "--seq", "40"}, {{"TORCHELASTIC_RUN_ID", "none"}, {"RANK", "0"},
-                                                        {"WORLD_SIZE", "4"}});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("start with mpirun"));
 }
 
 }  // namespace

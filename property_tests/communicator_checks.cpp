@@ -43,7 +43,8 @@ AllToAll buffers(Communicator& comm, uint64_t seed) {
   return all;
 }
 
-std::string mismatch(const std::string& what, const at::Tensor& actual, const at::Tensor& expected) {
+std::string mismatch(const std::string& what, const at::Tensor& actual,
+                     const at::Tensor& expected) {
   const std::string where = difference(actual, expected);
   return where.empty() ? "" : what + " " + where;
 }
@@ -69,8 +70,10 @@ std::string messages_match_in_posting_order(Communicator& comm, int messages) {
     pending.push_back(comm.exchange(payload(comm.rank(), comm.right(), 5, n), comm.right(),
                                     received.back(), comm.left(), {"test", n}));
   }
-  for (Pending& transfer : pending) transfer.wait();
-  for (Pending& transfer : pending) transfer.wait();  // a second wait is nothing
+  for (Pending& transfer : pending)
+    transfer.wait();
+  for (Pending& transfer : pending)
+    transfer.wait();  // a second wait is nothing
   std::string wrong;
   for (int n = 0; n < messages; ++n)
     wrong += mismatch("message " + std::to_string(n), received[n],
@@ -80,7 +83,8 @@ std::string messages_match_in_posting_order(Communicator& comm, int messages) {
 
 std::string all_gather_collects(Communicator& comm, int64_t elements) {
   std::vector<at::Tensor> gathered;
-  for (int r = 0; r < comm.size(); ++r) gathered.push_back(at::empty({elements}));
+  for (int r = 0; r < comm.size(); ++r)
+    gathered.push_back(at::empty({elements}));
   comm.all_gather(payload(comm.rank(), 0, elements), gathered, {"test"}).wait();
   std::string wrong;
   for (int r = 0; r < comm.size(); ++r)
@@ -94,9 +98,9 @@ std::string all_to_all_delivers(Communicator& comm, uint64_t seed) {
   std::string wrong;
   for (int r = 0; r < comm.size(); ++r)
     if (all.receives[r].defined() && all.receives[r].numel() > 0)
-      wrong += mismatch("from rank " + std::to_string(r), all.receives[r],
-                        payload(comm.world_rank(r), comm.world_rank(comm.rank()),
-                                all.receives[r].numel()));
+      wrong += mismatch(
+          "from rank " + std::to_string(r), all.receives[r],
+          payload(comm.world_rank(r), comm.world_rank(comm.rank()), all.receives[r].numel()));
   return wrong;
 }
 
@@ -106,21 +110,27 @@ std::string reduce_scatter_adds_in_rank_order(Communicator& comm, uint64_t seed)
     return normal({40}, seed + from + 100 * to) * std::pow(10.0F, static_cast<float>(from % 3));
   };
   std::vector<at::Tensor> parts;
-  for (int to = 0; to < comm.size(); ++to) parts.push_back(part(comm.rank(), to));
+  for (int to = 0; to < comm.size(); ++to)
+    parts.push_back(part(comm.rank(), to));
   const at::Tensor sum = comm.reduce_scatter(parts, {"test"});
   at::Tensor expected = part(0, comm.rank());
-  for (int from = 1; from < comm.size(); ++from) expected = expected + part(from, comm.rank());
+  for (int from = 1; from < comm.size(); ++from)
+    expected = expected + part(from, comm.rank());
   return mismatch("sum", sum, expected) +
          mismatch("own part", parts[comm.rank()], part(comm.rank(), comm.rank()));
 }
 
 std::string agreement_is_the_maximum(Communicator& comm, uint64_t seed) {
-  const auto value = [&](int rank) { return static_cast<int64_t>(seed * 7919 * (rank + 1) % 1000) - 2000; };
+  const auto value = [&](int rank) {
+    return static_cast<int64_t>(seed * 7919 * (rank + 1) % 1000) - 2000;
+  };
   int64_t expected = value(0);
-  for (int r = 1; r < comm.size(); ++r) expected = std::max(expected, value(r));
+  for (int r = 1; r < comm.size(); ++r)
+    expected = std::max(expected, value(r));
   const int64_t integer = comm.agree_max(value(comm.rank()));
   const double real = comm.agree_max(0.5 * static_cast<double>(value(comm.rank())));
-  if (integer == expected && real == 0.5 * static_cast<double>(expected)) return "";
+  if (integer == expected && real == 0.5 * static_cast<double>(expected))
+    return "";
   return "agreed on " + std::to_string(integer) + " and " + std::to_string(real) + ", not " +
          std::to_string(expected);
 }
@@ -171,7 +181,8 @@ std::string ledger_counts_messages(Communicator& comm, uint64_t seed) {
     if (event.phase != Phase::kForward || std::string(event.operation.name) != "counted" ||
         event.operation.step != 3)
       wrong += "another phase or label; ";
-    if (!(event.end >= event.begin && event.begin > 0)) wrong += "not seen complete; ";
+    if (!(event.end >= event.begin && event.begin > 0))
+      wrong += "not seen complete; ";
   }
   return found == expected ? wrong : wrong + "other bytes or peers than were sent";
 }
@@ -180,18 +191,24 @@ std::string split_orders_by_key(Communicator& comm, const std::vector<int>& colo
                                 const std::vector<int>& keys) {
   std::vector<int> members;
   for (int r = 0; r < comm.size(); ++r)
-    if (colors[r] == colors[comm.rank()]) members.push_back(r);
+    if (colors[r] == colors[comm.rank()])
+      members.push_back(r);
   std::ranges::stable_sort(members, {}, [&](int r) { return keys[r]; });
   const auto group = comm.split(colors[comm.rank()], keys[comm.rank()]);
-  if (group->size() != static_cast<int>(members.size())) return "another size";
+  if (group->size() != static_cast<int>(members.size()))
+    return "another size";
   for (int r = 0; r < group->size(); ++r)
-    if (group->world_rank(r) != comm.world_rank(members[r])) return "another order";
-  if (group->world_rank(group->rank()) != comm.world_rank(comm.rank())) return "another rank";
+    if (group->world_rank(r) != comm.world_rank(members[r]))
+      return "another order";
+  if (group->world_rank(group->rank()) != comm.world_rank(comm.rank()))
+    return "another rank";
   // Messages of the group and of its parent cross without being mistaken for each other.
   const at::Tensor outer = at::empty({4}), inner = at::empty({4});
   const int here = comm.world_rank(comm.rank());
-  Pending parent = comm.exchange(payload(here, 0, 4, 1), comm.right(), outer, comm.left(), {"outer"});
-  Pending child = group->exchange(payload(here, 0, 4, 2), group->right(), inner, group->left(), {"inner"});
+  Pending parent =
+      comm.exchange(payload(here, 0, 4, 1), comm.right(), outer, comm.left(), {"outer"});
+  Pending child =
+      group->exchange(payload(here, 0, 4, 2), group->right(), inner, group->left(), {"inner"});
   child.wait();
   parent.wait();
   return mismatch("outer", outer, payload(comm.world_rank(comm.left()), 0, 4, 1)) +

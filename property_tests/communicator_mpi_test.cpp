@@ -20,10 +20,11 @@ MpiCheck everywhere(const char* name, GroupCheck check) {
 // Small messages go at once, large ones only when both sides are there.
 std::string exchanges(Communicator& comm) {
   std::string wrong;
-  for (int shift = 0; shift <= comm.size(); ++shift)
-    for (const int64_t elements : {1, 1000, 300000})
-      for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kByte})
-        wrong += checks::exchange_delivers(comm, shift, elements, dtype);
+  for (const int shift : {0, 1, comm.size() - 1, comm.size()})
+    wrong += checks::exchange_delivers(comm, shift, 300000, at::kFloat) +
+             checks::exchange_delivers(comm, shift, 7, at::kDouble) +
+             checks::exchange_delivers(comm, shift, 5, at::kBFloat16) +
+             checks::exchange_delivers(comm, shift, 1, at::kByte);
   return wrong;
 }
 
@@ -42,7 +43,8 @@ std::string splits(Communicator& comm) {
 
 std::string over_seeds(Communicator& comm, std::string (*check)(Communicator&, uint64_t)) {
   std::string wrong;
-  for (uint64_t seed = 1; seed <= 5; ++seed) wrong += check(comm, seed);
+  for (uint64_t seed = 1; seed <= 5; ++seed)
+    wrong += check(comm, seed);
   return wrong;
 }
 
@@ -57,26 +59,37 @@ std::string refused(const std::function<void()>& use, const char* what) {
 
 // Nothing is posted where a message is refused, so nothing is left behind.
 std::string a_strided_message_is_refused(Communicator& world, MpiSession&) {
+  if (world.size() == 1)
+    return "";  // nothing is sent
   const at::Tensor strided = at::ones({4, 4}).t(), plain = at::ones({4, 4});
-  return refused([&] { std::ignore = world.transfer({{strided, world.right()}}, {}, {"test"}); },
-                 "a strided send") +
-         refused([&] { std::ignore = world.transfer({}, {{strided, world.left()}}, {"test"}); },
-                 "a strided receive");
+  return refused(
+             [&] {
+               std::ignore = world.transfer({{strided, world.right()}}, {}, {"test"});
+             },
+             "a strided send") +
+         refused(
+             [&] {
+               std::ignore = world.transfer({}, {{strided, world.left()}}, {"test"});
+             },
+             "a strided receive");
 }
 
 // A message that is shorter than its buffer is an error of the receiver.
 std::string a_wrong_size_is_an_error(Communicator& world, MpiSession&) {
   const auto group = world.split(0, world.rank());
   const at::Tensor receive = at::empty({5});
-  return refused([&] { group->exchange(at::ones({3}), group->right(), receive, group->left(),
-                                       {"test"}).wait(); },
-                 "a message of another size");
+  return refused(
+      [&] {
+        group->exchange(at::ones({3}), group->right(), receive, group->left(), {"test"}).wait();
+      },
+      "a message of another size");
 }
 
 // A partner that does not come ends the wait at the deadline, naming operation and peer; once it
 // comes, finish() completes what was posted.
 std::string a_missing_partner_is_a_timeout(Communicator& world, MpiSession& session) {
-  if (world.size() == 1) return "";
+  if (world.size() == 1)
+    return "";
   const auto impatient = session.world(1500ms)->split(world.rank() < 2 ? 0 : 1, world.rank());
   if (world.rank() >= 2) {
     world.agree_max(int64_t{0});
@@ -91,23 +104,28 @@ std::string a_missing_partner_is_a_timeout(Communicator& world, MpiSession& sess
       wrong = "nothing was missing";
     } catch (const Timeout&) {
       const std::string now = describe(impatient->ledger().current());
-      if (now != "late, step 6, peer 0") wrong = "the wait was for " + now;
+      if (now != "late, step 6, peer 0")
+        wrong = "the wait was for " + now;
     }
     const auto time = std::chrono::steady_clock::now() - begin;
-    if (time < 1500ms || time > 20s) wrong += "; not at the deadline";
+    if (time < 1500ms || time > 20s)
+      wrong += "; not at the deadline";
   }
   world.agree_max(int64_t{0});
-  if (world.rank() == 0) std::ignore = impatient->transfer({{at::ones({3}), 1}}, {}, {"late", 6});
+  if (world.rank() == 0)
+    std::ignore = impatient->transfer({{at::ones({3}), 1}}, {}, {"late", 6});
   impatient->finish();
-  if (world.rank() == 1 && !receive.eq(1).all().item<bool>()) wrong += "; finish() left it undone";
+  if (world.rank() == 1 && !receive.eq(1).all().item<bool>())
+    wrong += "; finish() left it undone";
   return wrong;
 }
 
 std::vector<MpiCheck> all_checks() {
   return {
       everywhere("ExchangeDelivers", exchanges),
-      everywhere("MessagesMatchInPostingOrder",
-                 [](Communicator& comm) { return checks::messages_match_in_posting_order(comm, 6); }),
+      everywhere(
+          "MessagesMatchInPostingOrder",
+          [](Communicator& comm) { return checks::messages_match_in_posting_order(comm, 6); }),
       everywhere("AllGatherCollects",
                  [](Communicator& comm) { return checks::all_gather_collects(comm, 17); }),
       everywhere("AllToAllDelivers",
@@ -116,10 +134,12 @@ std::vector<MpiCheck> all_checks() {
                  [](Communicator& comm) {
                    return over_seeds(comm, checks::reduce_scatter_adds_in_rank_order);
                  }),
-      everywhere("AgreementIsTheMaximum",
-                 [](Communicator& comm) { return over_seeds(comm, checks::agreement_is_the_maximum); }),
-      everywhere("LedgerCountsMessages",
-                 [](Communicator& comm) { return over_seeds(comm, checks::ledger_counts_messages); }),
+      everywhere(
+          "AgreementIsTheMaximum",
+          [](Communicator& comm) { return over_seeds(comm, checks::agreement_is_the_maximum); }),
+      everywhere(
+          "LedgerCountsMessages",
+          [](Communicator& comm) { return over_seeds(comm, checks::ledger_counts_messages); }),
       everywhere("BuffersAreFreeAfterWait", checks::buffers_are_free_after_wait),
       everywhere("ADroppedTransferCompletes", checks::a_dropped_transfer_completes),
       everywhere("SplitOrdersByKey", splits),

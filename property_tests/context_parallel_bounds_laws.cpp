@@ -74,21 +74,25 @@ RC_GTEST_PROP(ContextParallelBounds, ScoresAreBilinear, ()) {
   const auto [test, p, pass, truth] = conserved();
   const auto inner = [](const at::Tensor& x, const at::Tensor& y) { return (x * y).sum({2, 3}); };
   const at::Tensor q = tokens(p.q), k = tokens(p.k);
-  const auto per_head = [&](const at::Tensor& x) { return grouped(x.unsqueeze(-1), test).squeeze(-1); };
+  const auto per_head = [&](const at::Tensor& x) {
+    return grouped(x.unsqueeze(-1), test).squeeze(-1);
+  };
   const at::Tensor left = per_head(inner(pass.whole.dq, q)), right = inner(pass.whole.dk, k);
-  RC_ASSERT(conserves(left, right, per_head(inner(truth.bound.dq, q.abs())) +
-                                       inner(truth.bound.dk, k.abs())));
+  RC_ASSERT(conserves(left, right,
+                      per_head(inner(truth.bound.dq, q.abs())) + inner(truth.bound.dk, k.abs())));
 }
 
 // O is linear in V: <dV, v> = <dO, O> for each key-value head.
 RC_GTEST_PROP(ContextParallelBounds, OutputIsLinearInV, ()) {
   const auto [test, p, pass, truth] = conserved();
   const auto inner = [](const at::Tensor& x, const at::Tensor& y) { return (x * y).sum({2, 3}); };
-  const auto per_head = [&](const at::Tensor& x) { return grouped(x.unsqueeze(-1), test).squeeze(-1); };
+  const auto per_head = [&](const at::Tensor& x) {
+    return grouped(x.unsqueeze(-1), test).squeeze(-1);
+  };
   const at::Tensor v = tokens(p.v), d_o = tokens(p.d_o);
   const at::Tensor left = inner(pass.whole.dv, v), right = per_head(inner(pass.whole.o, d_o));
-  RC_ASSERT(conserves(left, right, inner(truth.bound.dv, v.abs()) +
-                                       per_head(inner(truth.bound.o, d_o.abs()))));
+  RC_ASSERT(conserves(left, right,
+                      inner(truth.bound.dv, v.abs()) + per_head(inner(truth.bound.o, d_o.abs()))));
 }
 
 // The scale of a case reaches both passes: another scale gives another result.

@@ -18,7 +18,8 @@ at::Tensor predicate(const parity::Case& test) {
   const Mask mask = parity::mask_of(test);
   at::Tensor seen = at::zeros({test.seq, test.seq}, at::kDouble);
   for (int64_t q = 0; q < test.seq; ++q)
-    for (int64_t k = 0; k < test.seq; ++k) seen[q][k] = visible(mask, q, k) ? 1 : 0;
+    for (int64_t k = 0; k < test.seq; ++k)
+      seen[q][k] = visible(mask, q, k) ? 1 : 0;
   return seen;
 }
 
@@ -43,12 +44,14 @@ RC_GTEST_PROP(ContextParallelExact, LseCountsTheVisibleKeys, ()) {
 RC_GTEST_PROP(ContextParallelExact, EveryRankBringsItsOwnKeys, ()) {
   parity::Case test = unrotated_case();
   test.dim_v = test.world;
-  if (parity::not_supported(test)) test.kernel = "plain";
+  if (parity::not_supported(test))
+    test.kernel = "plain";
   at::Tensor owners = at::zeros({test.seq, test.world}, at::kDouble);
   const Layout layout = parity::layout_of(test);
   for (int rank = 0; rank < test.world; ++rank)
     for (const int64_t position : flatten(layout[rank]))
-      if (position < test.seq) owners[position][rank] = 1;
+      if (position < test.seq)
+        owners[position][rank] = 1;
   parity::Problem p = parity::problem_of(test);
   p.q.zero_();
   p.v.copy_(owners.expand_as(p.v));
@@ -70,7 +73,8 @@ at::Tensor codes(int64_t count, int64_t bits) {
   at::Tensor code = at::ones({count, 2 * bits}, at::kDouble);
   for (int64_t i = 0; i < count; ++i)
     for (int64_t bit = 0; bit < 2 * bits; ++bit)
-      if (i >> (bit % bits) & 1) code[i][bit] = -1;
+      if (i >> (bit % bits) & 1)
+        code[i][bit] = -1;
   return code;
 }
 
@@ -80,7 +84,8 @@ Routed routed() {
   const auto bits = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(test.seq)));
   test.dim = 2 * bits;
   test.scale = 1;
-  if (parity::not_supported(test)) test.dim_v = test.dim;
+  if (parity::not_supported(test))
+    test.dim_v = test.dim;
   r.problem = parity::problem_of(test);
   const at::Tensor code = codes(test.seq, bits), seen = predicate(test);
   r.sees = seen.sum(1).gt(0);
@@ -89,7 +94,8 @@ Routed routed() {
   for (int64_t b = 0; b < test.batch; ++b)
     for (int64_t h = 0; h < test.q_heads; ++h) {
       const at::Tensor turned = code.roll(b + 2 * (h / group), 0);
-      r.target[b][h] = (seen + normal(seen.sizes(), test.seed + b + 2 * h).sigmoid() * seen).argmax(1);
+      r.target[b][h] =
+          (seen + normal(seen.sizes(), test.seed + b + 2 * h).sigmoid() * seen).argmax(1);
       r.problem.q[b][h].copy_(256 * turned.index_select(0, r.target[b][h]));  // gaps of 1024
       r.problem.k[b][h / group].copy_(turned);
     }
@@ -134,7 +140,8 @@ RC_GTEST_PROP(ContextParallelExact, InvisibleKeysDoNotMatter, ()) {
   other.v.select(2, key).mul_(-2).add_(1);
   const Pass a = run_pass(test, p), b = run_pass(test, other);
   for (int64_t i = 0; i < test.seq; ++i) {
-    if (visible(parity::mask_of(test), i, key)) continue;
+    if (visible(parity::mask_of(test), i, key))
+      continue;
     for (const auto& [x, y] : {std::pair{a.whole.o, b.whole.o}, {a.whole.lse, b.whole.lse}})
       RC_ASSERT(difference(x.select(2, i), y.select(2, i)) == "");
     RC_ASSERT(at::equal(a.whole.dq.select(2, i), b.whole.dq.select(2, i)));  // 0 may be -0
@@ -155,7 +162,8 @@ RC_GTEST_PROP(ContextParallelExact, InvisibleQueriesDoNotMatter, ()) {
       RC_ASSERT(at::equal(a.whole.dk.select(2, j), b.whole.dk.select(2, j)));
       RC_ASSERT(at::equal(a.whole.dv.select(2, j), b.whole.dv.select(2, j)));
     }
-    if (j == query) continue;
+    if (j == query)
+      continue;
     for (const auto& [x, y] : {std::pair{a.whole.o, b.whole.o}, {a.whole.lse, b.whole.lse}})
       RC_ASSERT(difference(x.select(2, j), y.select(2, j)) == "");
     RC_ASSERT(at::equal(a.whole.dq.select(2, j), b.whole.dq.select(2, j)));
@@ -165,24 +173,28 @@ RC_GTEST_PROP(ContextParallelExact, InvisibleQueriesDoNotMatter, ()) {
 // V times a power of two: O, dQ and dK times it, LSE and dV as they were, bit for bit.
 RC_GTEST_PROP(ContextParallelExact, ResultsScaleWithV, ()) {
   parity::Case test = *gen::test_case().as("case");
-  if (test.dtype == at::kHalf) test.dtype = at::kBFloat16;  // fp16 may underflow
+  if (test.dtype == at::kHalf)
+    test.dtype = at::kBFloat16;  // fp16 may underflow
   const double factor = *gen::choice<double>({2, 0.5, 64}).as("factor");
   parity::Problem p = parity::problem_of(test);
   reference::Tensors expected = run_pass(test, p).whole;
   p.v.mul_(factor);
-  for (at::Tensor* x : {&expected.o, &expected.dq, &expected.dk}) x->mul_(factor);
+  for (at::Tensor* x : {&expected.o, &expected.dq, &expected.dk})
+    x->mul_(factor);
   RC_ASSERT(difference(run_pass(test, p).whole, expected) == "");
 }
 
 // dO times a power of two: all gradients times it, bit for bit.
 RC_GTEST_PROP(ContextParallelExact, GradientsScaleWithTheirSource, ()) {
   parity::Case test = *gen::test_case().as("case");
-  if (test.dtype == at::kHalf) test.dtype = at::kBFloat16;  // fp16 may underflow
+  if (test.dtype == at::kHalf)
+    test.dtype = at::kBFloat16;  // fp16 may underflow
   const double factor = *gen::choice<double>({2, 0.5, 64}).as("factor");
   parity::Problem p = parity::problem_of(test);
   reference::Tensors expected = run_pass(test, p).whole;
   p.d_o.mul_(factor);
-  for (at::Tensor* x : {&expected.dq, &expected.dk, &expected.dv}) x->mul_(factor);
+  for (at::Tensor* x : {&expected.dq, &expected.dk, &expected.dv})
+    x->mul_(factor);
   RC_ASSERT(difference(run_pass(test, p).whole, expected) == "");
 }
 

@@ -27,7 +27,8 @@ Ran ran() {
 }
 
 KvShape block_of(const Ran& r) {
-  return {r.test.batch, r.test.kv_heads, count(r.layout[0]), r.test.dim, r.test.dim_v, r.test.dtype};
+  return {r.test.batch, r.test.kv_heads, count(r.layout[0]),
+          r.test.dim,   r.test.dim_v,    r.test.dtype};
 }
 
 // Rank r attends to owners r, r - 1, ..., in both passes; queries are its own, keys the owner's.
@@ -55,7 +56,8 @@ RC_GTEST_PROP(ContextParallelLedger, WorkIsThatOfTheMask, ()) {
   for (int rank = 0; rank < r.test.world; ++rank) {
     int64_t pairs = 0;
     for (const int64_t q : flatten(r.layout[rank]))
-      for (int64_t k = 0; k < r.test.seq; ++k) pairs += visible(mask, q, k);
+      for (int64_t k = 0; k < r.test.seq; ++k)
+        pairs += visible(mask, q, k);
     pairs *= r.test.batch * r.test.q_heads;
     const Counters forward = r.pass.ranks[rank].ledger->sum(Phase::kForward);
     const Counters backward = r.pass.ranks[rank].ledger->sum(Phase::kBackward);
@@ -100,8 +102,10 @@ RC_GTEST_PROP(ContextParallelLedger, WhatIsSentIsReceived, ()) {
     for (const Transferred& event : r.pass.ranks[rank].ledger->transfers()) {
       RC_ASSERT(event.operation.peer != rank);
       RC_ASSERT(event.end >= event.begin);
-      if (event.direction == Direction::kSent) sent[rank][event.operation.peer] += event.bytes;
-      else received[event.operation.peer][rank] += event.bytes;
+      if (event.direction == Direction::kSent)
+        sent[rank][event.operation.peer] += event.bytes;
+      else
+        received[event.operation.peer][rank] += event.bytes;
     }
   RC_ASSERT(sent == received);
 }
@@ -112,10 +116,11 @@ RC_GTEST_PROP(ContextParallelLedger, CountersDoNotDependOnValues, ()) {
   parity::Case other = r.test;
   ++other.seed;
   const Pass twice = together(r.test, on_every_rank(r.test.world, [&](Communicator& comm) {
-    const auto local = local_problem(other, parity::problem_of(other), r.layout[comm.rank()], 0);
-    rank_pass(comm, other, local);
-    return rank_pass(comm, other, local);
-  }));
+                                const auto local = local_problem(other, parity::problem_of(other),
+                                                                 r.layout[comm.rank()], 0);
+                                rank_pass(comm, other, local);
+                                return rank_pass(comm, other, local);
+                              }));
   for (int rank = 0; rank < r.test.world; ++rank)
     for (const Phase phase : {Phase::kForward, Phase::kBackward}) {
       const Counters one = r.pass.ranks[rank].ledger->sum(phase);
@@ -184,10 +189,13 @@ RC_GTEST_PROP(ContextParallelLedger, TheKernelIsGivenTheFinalResult, ()) {
       found += difference(saved.o, context.o) + difference(saved.lse, context.lse) +
                difference(saved.d, d) + difference(saved.d_o, p.d_o);
     for (const Mask& mask : calls.masks)
-      if (!(mask == parity::mask_of(test))) found += "another mask; ";
+      if (!(mask == parity::mask_of(test)))
+        found += "another mask; ";
     for (const double scale : calls.scales)
-      if (scale != parity::scale_of(test)) found += "another scale; ";
-    if (static_cast<int>(calls.saved.size()) != test.world) found += "another number of steps; ";
+      if (scale != parity::scale_of(test))
+        found += "another scale; ";
+    if (static_cast<int>(calls.saved.size()) != test.world)
+      found += "another number of steps; ";
     return found;
   });
   RC_ASSERT(wrong == std::vector<std::string>(test.world));

@@ -33,7 +33,8 @@ std::string refusal(const parity::Case& test, const std::function<void(Communica
     }
     return "";
   });
-  for (const std::string& message : messages) EXPECT_EQ(message, messages[0]);
+  for (const std::string& message : messages)
+    EXPECT_EQ(message, messages[0]);
   return messages[0];
 }
 
@@ -64,13 +65,15 @@ TEST(Refusals, ShapesThatDisagreeAreRefused) {
                {{1, 4, 4, 4}, {1, 2, 5, 4}, {1, 2, 5, 4}, "slots"},
                {{1, 4, 4, 4}, {1, 2, 4, 4}, {1, 2, 3, 4}, "slots"}};
   for (const auto& w : wrong)
-    EXPECT_THAT(forward_refusal(test, w.q, w.k, w.v), testing::HasSubstr(w.says)) << at::IntArrayRef(w.q);
+    EXPECT_THAT(forward_refusal(test, w.q, w.k, w.v), testing::HasSubstr(w.says))
+        << at::IntArrayRef(w.q);
 }
 
 TEST(Refusals, MixedDtypesAreRefused) {
   for (const int which : {0, 1, 2}) {
     const std::string message = refusal(small(), [&](Communicator& comm) {
-      std::vector<at::Tensor> x{at::zeros({1, 4, 4, 4}), at::zeros({1, 2, 4, 4}), at::zeros({1, 2, 4, 4})};
+      std::vector<at::Tensor> x{at::zeros({1, 4, 4, 4}), at::zeros({1, 2, 4, 4}),
+                                at::zeros({1, 2, 4, 4})};
       x[which] = x[which].to(at::kDouble);
       ContextParallel(comm, options_of(small())).forward(x[0], x[1], x[2]);
     });
@@ -83,20 +86,23 @@ TEST(Refusals, IntegersAreRefusedByEveryKernel) {
     parity::Case test = small();
     test.kernel = name;
     test.dtype = at::kInt;
-    EXPECT_THAT(forward_refusal(test, {1, 4, 4, 4}, {1, 2, 4, 4}, {1, 2, 4, 4}), testing::HasSubstr(name));
+    EXPECT_THAT(forward_refusal(test, {1, 4, 4, 4}, {1, 2, 4, 4}, {1, 2, 4, 4}),
+                testing::HasSubstr(name));
   }
 }
 
 TEST(Refusals, AKernelsRefusalIsPassedOn) {
   parity::Case test = small();
   test.kernel = "flash";
-  EXPECT_THAT(forward_refusal(test, {1, 4, 4, 4}, {1, 2, 4, 4}, {1, 2, 4, 7}), testing::HasSubstr("dim_v"));
+  EXPECT_THAT(forward_refusal(test, {1, 4, 4, 4}, {1, 2, 4, 4}, {1, 2, 4, 7}),
+              testing::HasSubstr("dim_v"));
 }
 
 TEST(Refusals, RopeOfAnOddDimIsRefused) {
   parity::Case test = small();
   test.rope.pairing = Rope::Pairing::kHalf;
-  EXPECT_THAT(forward_refusal(test, {1, 4, 4, 3}, {1, 2, 4, 3}, {1, 2, 4, 3}), testing::HasSubstr("even"));
+  EXPECT_THAT(forward_refusal(test, {1, 4, 4, 3}, {1, 2, 4, 3}, {1, 2, 4, 3}),
+              testing::HasSubstr("even"));
 }
 
 TEST(Refusals, KeepingWhatIsNeverGatheredIsRefused) {
@@ -147,13 +153,15 @@ TEST(Refusals, UnknownNamesSayWhatIsKnown) {
     const auto known = on_every_rank(test.world, [&](Communicator& comm) -> std::string {
       try {
         ContextParallel attention(comm, options_of(test));
-        attention.forward(at::zeros({1, 4, 4, 4}), at::zeros({1, 2, 4, 4}), at::zeros({1, 2, 4, 4}));
+        attention.forward(at::zeros({1, 4, 4, 4}), at::zeros({1, 2, 4, 4}),
+                          at::zeros({1, 2, 4, 4}));
       } catch (const std::out_of_range& error) {
         return error.what();
       }
       return "";
     });
-    EXPECT_THAT(known[0], testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("known: ")));
+    EXPECT_THAT(known[0],
+                testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("known: ")));
   }
 }
 

@@ -53,12 +53,18 @@ rc::Gen<Documents> documents(int64_t slots) {
 rc::Gen<Mask> mask(int64_t length) {
   return rc::gen::exec([length]() -> Mask {
     switch (*between(0, 5)) {
-      case 0: return {Causal{}, length};
-      case 1: return {Full{}, length};
-      case 2: return {Window{*between(1, length + 1)}, length};
-      case 3: return {Prefix{*between(0, length)}, length};
-      case 4: return {DocumentCausal{*documents(length)}, length};
-      default: return {DocumentFull{*documents(length)}, length};
+      case 0:
+        return {Causal{}, length};
+      case 1:
+        return {Full{}, length};
+      case 2:
+        return {Window{*between(1, length + 1)}, length};
+      case 3:
+        return {Prefix{*between(0, length)}, length};
+      case 4:
+        return {DocumentCausal{*documents(length)}, length};
+      default:
+        return {DocumentFull{*documents(length)}, length};
     }
   });
 }
@@ -77,7 +83,8 @@ void showValue(const Cut& cut, std::ostream& out) {
 rc::Gen<Cut> cut() {
   return rc::gen::exec([] {
     Cut cut{*name_of<Balancers>(), {}, *gen::world()};
-    if (cut.entry().takes_block) cut.sequence.block = *between(1, 4);
+    if (cut.entry().takes_block)
+      cut.sequence.block = *between(1, 4);
     const int64_t granule = cut.entry().granule(cut.sequence.block, cut.world);
     const int64_t whole = granule * *between(0, 3), tail = *between(0, granule - 1);
     cut.sequence.mask = *gen::mask(std::max<int64_t>(1, whole + tail));
@@ -99,7 +106,8 @@ rc::Gen<Rope> rope() {
     Rope rope;
     rope.pairing = *choice<Rope::Pairing>({Rope::Pairing::kHalf, Rope::Pairing::kInterleaved});
     rope.base = *choice<double>({10000, 100, 500000});
-    if (*flag()) rope.llama3 = Rope::Llama3{8, 1, 4, 64};
+    if (*flag())
+      rope.llama3 = Rope::Llama3{8, 1, 4, 64};
     return rope;
   });
 }
@@ -122,11 +130,15 @@ rc::Gen<parity::Case> test_case() {
     test.dim = 2 * *between(2, 5);
     test.dim_v = *choice<int64_t>({test.dim, test.dim + 3, 1});
     test.dtype = *dtype();
-    if (*flag()) test.rope = *gen::rope();
-    if (*flag()) test.scale = *choice<double>({0.5, 0.3, 0.25});
+    if (*flag())
+      test.rope = *gen::rope();
+    if (*flag())
+      test.scale = *choice<double>({0.5, 0.3, 0.25});
     test.seed = *seed();
-    if (parity::not_supported(test)) test.dim_v = test.dim;
-    if (parity::not_supported(test)) test.kernel = "plain";
+    if (parity::not_supported(test))
+      test.dim_v = test.dim;
+    if (parity::not_supported(test))
+      test.kernel = "plain";
     return test;
   });
 }
@@ -165,19 +177,22 @@ at::Tensor normal(at::IntArrayRef sizes, uint64_t seed, at::ScalarType dtype) {
 
 std::string difference(const at::Tensor& a, const at::Tensor& b) {
   std::ostringstream text;
-  if (!a.defined() || !b.defined()) return a.defined() == b.defined() ? "" : "one is undefined";
+  if (!a.defined() || !b.defined())
+    return a.defined() == b.defined() ? "" : "one is undefined";
   if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) {
     text << a.scalar_type() << a.sizes() << " against " << b.scalar_type() << b.sizes();
     return text.str();
   }
-  if (a.numel() == 0) return "";
+  if (a.numel() == 0)
+    return "";
   const auto flat = [](const at::Tensor& t) {
     return t.clone(at::MemoryFormat::Contiguous).view({-1});
   };
   const at::Tensor x = flat(a), y = flat(b);
   const auto bytes = [](const at::Tensor& t) { return t.view(at::kByte).view({t.size(0), -1}); };
   const at::Tensor unequal = bytes(x).ne(bytes(y)).any(1).nonzero();
-  if (unequal.numel() == 0) return "";
+  if (unequal.numel() == 0)
+    return "";
   int64_t index = unequal[0].item<int64_t>();
   const double left = x[index].item<double>(), right = y[index].item<double>();
   std::vector<int64_t> coordinate;
@@ -190,8 +205,10 @@ std::string difference(const at::Tensor& a, const at::Tensor& b) {
 }
 
 std::string difference(const Partial& a, const Partial& b) {
-  if (const std::string out = difference(a.out, b.out); !out.empty()) return "out " + out;
-  if (const std::string lse = difference(a.lse, b.lse); !lse.empty()) return "lse " + lse;
+  if (const std::string out = difference(a.out, b.out); !out.empty())
+    return "out " + out;
+  if (const std::string lse = difference(a.lse, b.lse); !lse.empty())
+    return "lse " + lse;
   return "";
 }
 

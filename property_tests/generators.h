@@ -39,7 +39,8 @@ rc::Gen<T> choice(std::vector<T> values) {
 template <class Family>
 rc::Gen<std::string> name_of() {
   std::vector<std::string> names;
-  for (const auto& [name, entry] : Family::all()) names.push_back(name);
+  for (const auto& [name, entry] : Family::all())
+    names.push_back(name);
   return choice(names);
 }
 

@@ -21,12 +21,13 @@ void showValue(const KernelCase& test, std::ostream& out) {
   out << ", batch " << test.batch << ", heads " << test.kv_heads << "x" << test.group << ", dims "
       << test.dim << " and " << test.dim_v << ", scale " << test.scale << ", seed " << test.seed
       << ", slots";
-  for (const int64_t slot : test.order) out << " " << slot;
+  for (const int64_t slot : test.order)
+    out << " " << slot;
 }
 
 BlockShape KernelCase::shape() const {
-  return {dtype, at::kCPU, batch, q_heads(), kv_heads, dim, dim_v, mask, scattered(order),
-          scattered(order)};
+  return {dtype, at::kCPU, batch, q_heads(),        kv_heads,
+          dim,   dim_v,    mask,  scattered(order), scattered(order)};
 }
 
 parity::Problem KernelCase::problem() const {
@@ -54,16 +55,20 @@ rc::Gen<KernelCase> gen::kernel_case() {
     test.order.resize(test.mask.length + *between(0, 3));
     std::iota(test.order.begin(), test.order.end(), 0);
     test.seed = *gen::seed();
-    if (*flag()) std::shuffle(test.order.begin(), test.order.end(), std::mt19937_64(test.seed));
-    if (test.entry().refuses(test.shape())) test.dim_v = test.dim;
-    if (test.entry().refuses(test.shape())) test.kernel = "plain";
+    if (*flag())
+      std::shuffle(test.order.begin(), test.order.end(), std::mt19937_64(test.seed));
+    if (test.entry().refuses(test.shape()))
+      test.dim_v = test.dim;
+    if (test.entry().refuses(test.shape()))
+      test.kernel = "plain";
     return test;
   });
 }
 
 Positions scattered(const std::vector<int64_t>& slots) {
   Positions positions;
-  for (const int64_t slot : slots) positions.push_back({slot, 1, 1});
+  for (const int64_t slot : slots)
+    positions.push_back({slot, 1, 1});
   return positions;
 }
 
@@ -110,8 +115,9 @@ reference::Judgement kernel_judgement(const KernelCase& test, const parity::Prob
   named.kernel = test.kernel;
   named.dtype = test.dtype;
   const auto tokens = [&](const at::Tensor& x) { return x.narrow(2, 0, test.mask.length); };
-  return reference::judge({tokens(p.q), tokens(p.k), tokens(p.v), tokens(p.d_o), test.mask, test.scale},
-                          parity::contract_of(named), merged, {});
+  return reference::judge(
+      {tokens(p.q), tokens(p.k), tokens(p.v), tokens(p.d_o), test.mask, test.scale},
+      parity::contract_of(named), merged, {});
 }
 
 }  // namespace ringcheck

@@ -16,8 +16,10 @@ namespace ringcheck {
 namespace {
 
 std::string difference(const Gradients& a, const Gradients& b) {
-  for (const auto& [name, x, y] : {std::tuple{"dq ", a.dq, b.dq}, {"dk ", a.dk, b.dk}, {"dv ", a.dv, b.dv}})
-    if (const std::string where = ringcheck::difference(x, y); !where.empty()) return name + where;
+  for (const auto& [name, x, y] :
+       {std::tuple{"dq ", a.dq, b.dq}, {"dk ", a.dk, b.dk}, {"dv ", a.dv, b.dv}})
+    if (const std::string where = ringcheck::difference(x, y); !where.empty())
+      return name + where;
   return "";
 }
 
@@ -28,8 +30,10 @@ struct Block {
   Saved saved;
 
   Block(const KernelCase& test, const parity::Problem& p)
-      : q(query_block(p.q, test.order)), kv(key_block(p.k, p.v, test.order)),
-        saved(saved_of(test.entry().forward(q, kv, test.mask, test.scale), picked(p.d_o, test.order))) {}
+      : q(query_block(p.q, test.order)),
+        kv(key_block(p.k, p.v, test.order)),
+        saved(saved_of(test.entry().forward(q, kv, test.mask, test.scale),
+                       picked(p.d_o, test.order))) {}
   Gradients gradients(const KernelCase& test) const {
     return test.entry().backward(q, kv, saved, test.mask, test.scale);
   }
@@ -59,8 +63,8 @@ RC_GTEST_PROP(KernelGradients, SplittingTheKeysSplitsTheGradients, ()) {
   const Gradients da = kernel.backward(q, first, saved, test.mask, test.scale);
   const Gradients db = kernel.backward(q, second, saved, test.mask, test.scale);
   const auto back = [&](const at::Tensor& x) { return unpicked(x, test.order, test.mask.length); };
-  RC_ASSERT(beyond({back(whole.out), back(whole.lse), back(da.dq + db.dq), back(at::cat({da.dk, db.dk}, 2)),
-                    back(at::cat({da.dv, db.dv}, 2))},
+  RC_ASSERT(beyond({back(whole.out), back(whole.lse), back(da.dq + db.dq),
+                    back(at::cat({da.dk, db.dk}, 2)), back(at::cat({da.dv, db.dv}, 2))},
                    kernel_judgement(test, p, 2)) == "");
 }
 
@@ -84,11 +88,13 @@ RC_GTEST_PROP(KernelGradients, AnEmptyBlockHasNoGradients, ()) {
   const parity::Problem p = test.problem();
   const bool blind = *gen::flag().as("rows saw nothing at all");
   Block block(test, p);
-  if (blind) block.saved.lse.fill_(-INFINITY);
+  if (blind)
+    block.saved.lse.fill_(-INFINITY);
   test.mask.length = 0;
   const auto wide = at::TensorOptions(accumulation_type(test.dtype));
-  RC_ASSERT(difference(block.gradients(test), {at::zeros(p.q.sizes(), wide), at::zeros(p.k.sizes(), wide),
-                                               at::zeros(p.v.sizes(), wide)}) == "");
+  RC_ASSERT(
+      difference(block.gradients(test), {at::zeros(p.q.sizes(), wide), at::zeros(p.k.sizes(), wide),
+                                         at::zeros(p.v.sizes(), wide)}) == "");
 }
 
 // Rows that saw nothing have dQ = 0 and bring nothing to dK and dV; nothing is ever NaN.
@@ -103,7 +109,8 @@ RC_GTEST_PROP(KernelGradients, RowsThatSeeNothingBringNothing, ()) {
   const Gradients quiet = block.gradients(test);
   RC_ASSERT(difference(loud.gradients(test), quiet) == "");
   RC_ASSERT(quiet.dq.masked_select(blind).eq(0).all().item<bool>());
-  for (const at::Tensor& x : {quiet.dq, quiet.dk, quiet.dv}) RC_ASSERT(x.isfinite().all().item<bool>());
+  for (const at::Tensor& x : {quiet.dq, quiet.dk, quiet.dv})
+    RC_ASSERT(x.isfinite().all().item<bool>());
 }
 
 // A query that may not see a key does not change a bit of its dK and dV, nor the key of its dQ.
@@ -114,7 +121,8 @@ RC_GTEST_PROP(KernelGradients, InvisiblePairsBringNothing, ()) {
   const auto n = static_cast<int64_t>(std::ranges::find(test.order, slot) - test.order.begin());
   const Block block(test, p);
   Block other = block;
-  for (at::Tensor* x : {&other.q.q, &other.saved.d_o, &other.saved.d}) *x = x->clone();
+  for (at::Tensor* x : {&other.q.q, &other.saved.d_o, &other.saved.d})
+    *x = x->clone();
   other.q.q.select(2, n).mul_(-1).add_(1);
   other.saved.d_o.select(2, n).mul_(2).sub_(1);
   other.saved.d.select(2, n).add_(1);
@@ -130,7 +138,8 @@ RC_GTEST_PROP(KernelGradients, InvisiblePairsBringNothing, ()) {
 // dO times a power of two scales every gradient bit for bit.
 RC_GTEST_PROP(KernelGradients, GradientsScaleWithTheirSource, ()) {
   KernelCase test = *gen::kernel_case().as("case");
-  if (test.dtype == at::kHalf) test.dtype = at::kBFloat16;  // fp16 may underflow
+  if (test.dtype == at::kHalf)
+    test.dtype = at::kBFloat16;  // fp16 may underflow
   const double factor = *gen::choice<double>({2, 0.25, 16}).as("factor");
   const parity::Problem p = test.problem();
   Block block(test, p);
@@ -144,7 +153,8 @@ RC_GTEST_PROP(KernelGradients, GradientsScaleWithTheirSource, ()) {
 // The scale enters once: doubling it is doubling q, and doubles dQ, bit for bit.
 RC_GTEST_PROP(KernelGradients, ScaleMultipliesTheScores, ()) {
   KernelCase test = *gen::kernel_case().as("case");
-  if (test.dtype == at::kHalf) test.dtype = at::kBFloat16;  // fp16 may underflow
+  if (test.dtype == at::kHalf)
+    test.dtype = at::kBFloat16;  // fp16 may underflow
   parity::Problem p = test.problem();
   p.q.mul_(2);
   Gradients doubled = Block(test, p).gradients(test);
@@ -164,7 +174,8 @@ RC_GTEST_PROP(KernelGradients, StridesDoNotMatter, ()) {
   const Gradients d = block.gradients(test);
   const reference::Judgement truth = kernel_judgement(test, p, 1);
   const auto back = [&](const at::Tensor& x) { return unpicked(x, test.order, test.mask.length); };
-  RC_ASSERT(beyond({truth.value.o, truth.value.lse, back(d.dq), back(d.dk), back(d.dv)}, truth) == "");
+  RC_ASSERT(beyond({truth.value.o, truth.value.lse, back(d.dq), back(d.dk), back(d.dv)}, truth) ==
+            "");
 }
 
 // The inputs are left as they were.
@@ -173,9 +184,12 @@ RC_GTEST_PROP(KernelGradients, InputsAreUntouched, ()) {
   const parity::Problem p = test.problem();
   const Block block(test, p), same(test, p);
   block.gradients(test);
-  for (const auto& [x, y] : {std::pair{block.q.q, same.q.q}, {block.kv.packed, same.kv.packed},
-                             {block.saved.o, same.saved.o}, {block.saved.lse, same.saved.lse},
-                             {block.saved.d, same.saved.d}, {block.saved.d_o, same.saved.d_o}})
+  for (const auto& [x, y] : {std::pair{block.q.q, same.q.q},
+                             {block.kv.packed, same.kv.packed},
+                             {block.saved.o, same.saved.o},
+                             {block.saved.lse, same.saved.lse},
+                             {block.saved.d, same.saved.d},
+                             {block.saved.d_o, same.saved.d_o}})
     RC_ASSERT(ringcheck::difference(x, y) == "");
 }
 
@@ -191,14 +205,19 @@ TEST(KernelGradients, LongBlocksAreAttention) {
   int blocks = 0;
   for (const auto& [name, kernel] : AttentionKernels::all())
     for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16})
-      for (const decltype(Mask::kind)& mask :
-           {decltype(Mask::kind){Causal{}}, {Full{}}, {Window{70}}, {Prefix{200}},
-            {DocumentCausal{packed}}, {DocumentFull{packed}}}) {
+      for (const decltype(Mask::kind)& mask : {decltype(Mask::kind){Causal{}},
+                                               {Full{}},
+                                               {Window{70}},
+                                               {Prefix{200}},
+                                               {DocumentCausal{packed}},
+                                               {DocumentFull{packed}}}) {
         KernelCase test = long_case(name, mask, dtype);
-        if (kernel->refuses(test.shape())) continue;
+        if (kernel->refuses(test.shape()))
+          continue;
         const parity::Problem p = test.problem();
         const reference::Judgement truth = kernel_judgement(test, p, 1);
-        EXPECT_EQ(beyond(as_one_block(test, p), truth), "") << name << " " << parity::mask_text(mask);
+        EXPECT_EQ(beyond(as_one_block(test, p), truth), "")
+            << name << " " << parity::mask_text(mask);
         std::ranges::reverse(test.order);
         EXPECT_EQ(beyond(as_one_block(test, p), truth), "") << name << " reversed";
         ++blocks;

@@ -25,8 +25,8 @@ Partial attend(const KernelCase& test, const parity::Problem& p,
 // 1 where the mask lets the query at slot i of `queries` see the key at slot j of `keys`.
 at::Tensor predicate(const Mask& mask, const std::vector<int64_t>& queries,
                      const std::vector<int64_t>& keys) {
-  at::Tensor seen = at::zeros({static_cast<int64_t>(queries.size()),
-                               static_cast<int64_t>(keys.size())}, at::kDouble);
+  at::Tensor seen = at::zeros(
+      {static_cast<int64_t>(queries.size()), static_cast<int64_t>(keys.size())}, at::kDouble);
   for (size_t i = 0; i < queries.size(); ++i)
     for (size_t j = 0; j < keys.size(); ++j)
       seen[static_cast<int64_t>(i)][static_cast<int64_t>(j)] = visible(mask, queries[i], keys[j]);
@@ -41,7 +41,8 @@ RC_GTEST_PROP(Kernel, SplittingTheKeysIsMerging, ()) {
   const std::vector<int64_t> a(test.order.begin(), test.order.begin() + cut);
   const std::vector<int64_t> b(test.order.begin() + cut, test.order.end());
   Partial whole = attend(test, p, test.order, b);
-  if (cut > 0) whole = merge(attend(test, p, test.order, a), whole);
+  if (cut > 0)
+    whole = merge(attend(test, p, test.order, a), whole);
   const reference::Judgement truth = kernel_judgement(test, p, 2);
   reference::Tensors actual = truth.value;
   actual.o = unpicked(whole.out, test.order, test.mask.length);
@@ -56,9 +57,11 @@ RC_GTEST_PROP(Kernel, AnEmptyBlockIsTheIdentity, ()) {
   test.mask = {Causal{}, test.slots()};
   const int64_t cut = *gen::between(0, test.slots() - 1).as("cut");
   std::vector<int64_t> early, late;
-  for (const int64_t slot : test.order) (slot < cut ? early : late).push_back(slot);
+  for (const int64_t slot : test.order)
+    (slot < cut ? early : late).push_back(slot);
   const bool pads = early.empty() || *gen::flag().as("keys are pads");
-  if (pads) test.mask.length = 0;
+  if (pads)
+    test.mask.length = 0;
   const std::vector<int64_t>& queries = pads ? late : early;
   const Partial part = attend(test, p, queries, late);
   RC_ASSERT(difference(part, Partial::identity(part.out.sizes(), p.q.options())) == "");
@@ -76,8 +79,8 @@ RC_GTEST_PROP(Kernel, TheMaskIsThePredicate, ()) {
   const Partial part = attend(test, p, test.order, test.order);
   const at::Tensor seen = predicate(test.mask, test.order, test.order);
   // One-hot by slot: channel c of V is 1 at slot c, and the predicate's columns follow `order`.
-  const at::Tensor expected = at::zeros({n, n}, at::kDouble)
-                                  .index_copy_(1, at::tensor(test.order, at::kLong), seen);
+  const at::Tensor expected =
+      at::zeros({n, n}, at::kDouble).index_copy_(1, at::tensor(test.order, at::kLong), seen);
   const at::Tensor counts = seen.sum(1, true);
   const at::Tensor found = (part.out.to(at::kDouble) * counts).round();
   RC_ASSERT(difference(found, expected.expand_as(found).contiguous()) == "");
@@ -100,7 +103,8 @@ RC_GTEST_PROP(Kernel, RowsThatSeeNothingAreEmpty, ()) {
   const KernelCase test = *gen::kernel_case().as("case");
   parity::Problem p = test.problem();
   const at::Tensor blind = predicate(test.mask, test.order, test.order).sum(1).eq(0);
-  const at::Tensor rows = unpicked(blind.view({1, 1, -1, 1}).to(at::kByte), test.order, test.slots());
+  const at::Tensor rows =
+      unpicked(blind.view({1, 1, -1, 1}).to(at::kByte), test.order, test.slots());
   p.q.masked_fill_(rows.to(at::kBool), *gen::choice<double>({1e4, -1e4, 0}).as("content"));
   const Partial part = attend(test, p, test.order, test.order);
   RC_ASSERT(part.out.isfinite().all().item<bool>());
@@ -118,7 +122,8 @@ RC_GTEST_PROP(Kernel, OutputsAreWideAndInputsUntouched, ()) {
   const Partial part = test.entry().forward(q, kv, test.mask, test.scale);
   RC_ASSERT((part.out.scalar_type() == accumulation_type(test.dtype)));
   RC_ASSERT((part.lse.scalar_type() == accumulation_type(test.dtype)));
-  RC_ASSERT((part.out.sizes() == at::IntArrayRef({test.batch, test.q_heads(), test.slots(), test.dim_v})));
+  RC_ASSERT((part.out.sizes() ==
+             at::IntArrayRef({test.batch, test.q_heads(), test.slots(), test.dim_v})));
   RC_ASSERT((part.lse.sizes() == at::IntArrayRef({test.batch, test.q_heads(), test.slots()})));
   RC_ASSERT(difference(q.q, q_before) == "");
   RC_ASSERT(difference(kv.packed, kv_before) == "");
@@ -155,7 +160,8 @@ RC_GTEST_PROP(Kernel, QueryHeadsReadTheirOwnKeyValueHead, ()) {
   for (int64_t h = 0; h < test.q_heads(); ++h) {
     const at::Tensor found = part.out.select(1, h).round();
     const at::Tensor expected = names.select(1, h / test.group).to(found.scalar_type());
-    RC_ASSERT((found.eq(expected) | part.lse.select(1, h).isneginf().unsqueeze(-1)).all().item<bool>());
+    RC_ASSERT(
+        (found.eq(expected) | part.lse.select(1, h).isneginf().unsqueeze(-1)).all().item<bool>());
   }
 }
 
@@ -172,7 +178,8 @@ RC_GTEST_PROP(Kernel, ScaleMultipliesTheScores, ()) {
 // O is linear in V: times a power of two it scales bit for bit, and LSE stays.
 RC_GTEST_PROP(Kernel, OutputScalesWithV, ()) {
   KernelCase test = *gen::kernel_case().as("case");
-  if (test.dtype == at::kHalf) test.dtype = at::kBFloat16;  // fp16 may underflow
+  if (test.dtype == at::kHalf)
+    test.dtype = at::kBFloat16;  // fp16 may underflow
   parity::Problem p = test.problem();
   const double factor = *gen::choice<double>({2, 0.5, 8}).as("factor");
   Partial plain = attend(test, p, test.order, test.order);
@@ -217,7 +224,8 @@ RC_GTEST_PROP(Kernel, WorkspaceIsAnUpperBound, ()) {
   const int64_t results = static_cast<int64_t>(part.out.nbytes() + part.lse.nbytes());
   RC_ASSERT(forward->total().peak > 0);
   RC_ASSERT(forward->total().peak <= bytes + results);
-  RC_ASSERT(backward->total().peak <= bytes + 3 * kv.shape.in(accumulation_type(test.dtype)).bytes() +
+  RC_ASSERT(backward->total().peak <= bytes +
+                                          3 * kv.shape.in(accumulation_type(test.dtype)).bytes() +
                                           2 * results + static_cast<int64_t>(q.q.numel()) * 8);
 }
 

@@ -28,16 +28,42 @@ struct Known {
 
 TEST(Launcher, EachIsKnownByItsVariables) {
   const Known table[] = {
-      {{{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"},
-        {"TORCHELASTIC_RUN_ID", "none"}}, "torchrun", 1, 4, 1, 2},
-      {{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "3"},
-        {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
-        {"PMIX_RANK", "2"}}, "Open MPI", 2, 3, 0, 1},
+      {{{"RANK", "1"},
+        {"WORLD_SIZE", "4"},
+        {"LOCAL_RANK", "1"},
+        {"LOCAL_WORLD_SIZE", "2"},
+        {"TORCHELASTIC_RUN_ID", "none"}},
+       "torchrun",
+       1,
+       4,
+       1,
+       2},
+      {{{"OMPI_COMM_WORLD_RANK", "2"},
+        {"OMPI_COMM_WORLD_SIZE", "3"},
+        {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+        {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
+        {"PMIX_RANK", "2"}},
+       "Open MPI",
+       2,
+       3,
+       0,
+       1},
       {{{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "0"}, {"MPI_LOCALNRANKS", "2"}},
-       "MPICH (Hydra)", 0, 2, 0, 2},
+       "MPICH (Hydra)",
+       0,
+       2,
+       0,
+       2},
       {{{"MV2_COMM_WORLD_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "2"}}, "MVAPICH2", 1, 2, -1, -1},
-      {{{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "8"},
-        {"SLURM_LOCALID", "3"}}, "Slurm srun", 3, 8, 3, -1},
+      {{{"SLURM_STEP_ID", "0"},
+        {"SLURM_PROCID", "3"},
+        {"SLURM_NTASKS", "8"},
+        {"SLURM_LOCALID", "3"}},
+       "Slurm srun",
+       3,
+       8,
+       3,
+       -1},
       {{{"FLUX_TASK_RANK", "0"}, {"FLUX_JOB_SIZE", "2"}}, "Flux", 0, 2, -1, -1},
       {{{"PMIX_RANK", "5"}}, "PMIx", 5, -1, -1, -1}};
   for (const Known& known : table) {
@@ -52,8 +78,11 @@ TEST(Launcher, EachIsKnownByItsVariables) {
 }
 
 TEST(Launcher, MpirunInsideASlurmAllocationIsMpirun) {
-  const auto found = detect({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"},
-                             {"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}});
+  const auto found = detect({{"SLURM_STEP_ID", "0"},
+                             {"SLURM_PROCID", "0"},
+                             {"SLURM_NTASKS", "1"},
+                             {"OMPI_COMM_WORLD_RANK", "2"},
+                             {"OMPI_COMM_WORLD_SIZE", "4"}});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->name, "Open MPI");
 }

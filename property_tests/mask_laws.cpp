@@ -16,7 +16,8 @@ namespace {
 // Number of keys that the query at position q sees, key by key.
 int64_t seen_by(const Mask& mask, int64_t q) {
   int64_t keys = 0;
-  for (int64_t k = 0; k < mask.length + 4; ++k) keys += visible(mask, q, k);
+  for (int64_t k = 0; k < mask.length + 4; ++k)
+    keys += visible(mask, q, k);
   return keys;
 }
 
@@ -50,16 +51,16 @@ RC_GTEST_PROP(Mask, ATokenSeesItself, ()) {
 // Only full, docfull and prefix masks let a query see a later key.
 RC_GTEST_PROP(Mask, CausalMasksNeverLookAhead, ()) {
   const Mask mask = draw();
-  const bool ahead = std::holds_alternative<Full>(mask.kind) ||
-                     std::holds_alternative<DocumentFull>(mask.kind);
+  const bool ahead =
+      std::holds_alternative<Full>(mask.kind) || std::holds_alternative<DocumentFull>(mask.kind);
   const auto* prefix = std::get_if<Prefix>(&mask.kind);
   for (int64_t q = 0; q < mask.length; ++q)
     for (int64_t k = q + 1; k < mask.length; ++k) {
-      const bool may = is_token(mask, q) && is_token(mask, k) &&
-                       (ahead ? documents(mask) == nullptr ||
-                                    place(*documents(mask), q).document ==
-                                        place(*documents(mask), k).document
-                              : prefix != nullptr && k < prefix->length);
+      const bool may =
+          is_token(mask, q) && is_token(mask, k) &&
+          (ahead ? documents(mask) == nullptr ||
+                       place(*documents(mask), q).document == place(*documents(mask), k).document
+                 : prefix != nullptr && k < prefix->length);
       RC_ASSERT(visible(mask, q, k) == may);
     }
 }
@@ -87,7 +88,8 @@ RC_GTEST_PROP(Mask, DocumentsAreSequencesOfTheirOwn, ()) {
   const Documents packed = *gen::documents(length);
   const bool causal = *gen::flag().as("causal");
   Mask mask{DocumentFull{packed}, length};
-  if (causal) mask.kind = DocumentCausal{packed};
+  if (causal)
+    mask.kind = DocumentCausal{packed};
   int64_t begin = 0, pairs = 0;
   for (const Document& document : packed) {
     const int64_t l = document.length;

@@ -51,9 +51,7 @@ TEST(Memory, MetersAreExactOnTwoThreads) {
     traveller.reset();
     look();
   };
-  {
-    const std::jthread first(work, 0), second(work, 1);
-  }
+  { const std::jthread first(work, 0), second(work, 1); }
   for (int thread = 0; thread < 2; ++thread) {
     const int64_t u = 800 * (thread + 1);
     ASSERT_EQ(seen[thread].size(), 4U);
@@ -75,9 +73,13 @@ TEST(Memory, MetersCountOnlyWhileAttached) {
 
 // A buffer has the elements, dtype and alignment that it was asked for.
 RC_GTEST_PROP(Memory, BuffersAreAligned, ()) {
-  KvShape shape{*gen::between(1, 3).as("batch"), *gen::between(1, 3).as("heads"),
-                *gen::between(1, 9).as("slots"), *gen::between(1, 9).as("dim"),
-                *gen::between(1, 9).as("dim_v"), *gen::dtype().as("dtype"), at::kCPU};
+  KvShape shape{*gen::between(1, 3).as("batch"),
+                *gen::between(1, 3).as("heads"),
+                *gen::between(1, 9).as("slots"),
+                *gen::between(1, 9).as("dim"),
+                *gen::between(1, 9).as("dim_v"),
+                *gen::dtype().as("dtype"),
+                at::kCPU};
   const at::Tensor flat = buffer(shape, MemoryTag::kKv);
   RC_ASSERT(flat.numel() == shape.batch * shape.heads * shape.slots * (shape.dim + shape.dim_v));
   RC_ASSERT(static_cast<int64_t>(flat.nbytes()) == shape.bytes());
@@ -99,7 +101,8 @@ RC_GTEST_PROP(Memory, PackingKeepsKeysAndValues, ()) {
   RC_ASSERT(block.heads.begin == 0);
   RC_ASSERT(block.heads.count == h);
   RC_ASSERT(block.packed.is_contiguous());
-  RC_ASSERT(static_cast<int64_t>(block.packed.nbytes()) == static_cast<int64_t>(k.nbytes() + v.nbytes()));
+  RC_ASSERT(static_cast<int64_t>(block.packed.nbytes()) ==
+            static_cast<int64_t>(k.nbytes() + v.nbytes()));
 }
 
 // After a pass whose results were dropped, a rank holds what it held before, whatever the rotation;
@@ -114,7 +117,8 @@ RC_GTEST_PROP(Memory, NothingLeaksFromAPass, ()) {
     const MemoryMeter& meter = *comm.ledger().memory();
     rank_pass(comm, test, local);
     const int64_t once = meter.total().now;
-    for (int pass = 0; pass < 3; ++pass) rank_pass(comm, test, local);
+    for (int pass = 0; pass < 3; ++pass)
+      rank_pass(comm, test, local);
     comm.finish();
     return std::vector<int64_t>{meter.total().now, meter.total().now - once,
                                 meter.tagged(MemoryTag::kKv).now,
@@ -136,7 +140,8 @@ RC_GTEST_PROP(Memory, PeaksDoNotGrow, ()) {
     const int64_t kv = meter.tagged(MemoryTag::kKv).peak;
     const int64_t travellers = meter.tagged(MemoryTag::kTraveller).peak;
     rank_pass(comm, test, local);
-    return meter.tagged(MemoryTag::kKv).peak - kv + meter.tagged(MemoryTag::kTraveller).peak - travellers;
+    return meter.tagged(MemoryTag::kKv).peak - kv + meter.tagged(MemoryTag::kTraveller).peak -
+           travellers;
   });
   RC_ASSERT(growth == std::vector<int64_t>(test.world, 0));
 }

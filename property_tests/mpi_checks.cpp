@@ -50,10 +50,12 @@ int run_mpi_checks(int argc, char** argv, const char* suite, const std::vector<M
   testing::InitGoogleTest(&argc, argv);
   const auto world = session.world(60s);
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (session.rank() != 0) delete listeners.Release(listeners.default_result_printer());
+  if (session.rank() != 0)
+    delete listeners.Release(listeners.default_result_printer());
   for (const MpiCheck& check : checks)
-    testing::RegisterTest(suite, check.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [&]() -> testing::Test* { return new AgreedTest(check, *world, session); });
+    testing::RegisterTest(
+        suite, check.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [&]() -> testing::Test* { return new AgreedTest(check, *world, session); });
   const int status = RUN_ALL_TESTS();
   const bool ran = testing::UnitTest::GetInstance()->successful_test_count() > 0;
   return world->agree_max(int64_t{status != 0 || !ran}) != 0;
@@ -65,7 +67,8 @@ std::string in_all_groups(Communicator& world, const GroupCheck& check) {
   const auto in = [&](const std::string& what, int color, int key) {
     const auto group = world.split(color, key);
     const std::string found = check(*group);
-    if (!found.empty()) wrong += what + ": " + found + "; ";
+    if (!found.empty())
+      wrong += what + ": " + found + "; ";
   };
   for (int n = 1; n < size; ++n) {
     in("the first " + std::to_string(n) + ", and the rest", rank < n ? 0 : 1, rank);

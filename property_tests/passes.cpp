@@ -27,13 +27,15 @@ constexpr Named kTensors[] = {{"o", &reference::Tensors::o},
 
 std::string first_beyond(const at::Tensor& actual, const at::Tensor& value,
                          const at::Tensor& bound) {
-  if (actual.sizes() != value.sizes()) return "another shape";
+  if (actual.sizes() != value.sizes())
+    return "another shape";
   const at::Tensor wide = actual.to(at::kDouble);
   // The reference of a float64 subject errs as much as the subject.
   const double allowed = actual.scalar_type() == at::kDouble ? 2.001 : 1.001;
   const at::Tensor near = (wide - value).abs() <= bound * allowed;  // NaN is not near
   const at::Tensor far = near.logical_or(wide.isneginf() & value.isneginf()).logical_not();
-  if (!far.any().item<bool>()) return "";
+  if (!far.any().item<bool>())
+    return "";
   const at::Tensor where = far.nonzero()[0];
   const at::Tensor index = far.view({-1}).nonzero()[0];
   std::ostringstream text;
@@ -55,7 +57,8 @@ parity::Problem local_problem(const parity::Case& test, const parity::Problem& w
   std::vector<int64_t> empty;
   int64_t slot = 0;
   for (const int64_t position : flatten(positions)) {
-    if (!is_token(parity::mask_of(test), position)) empty.push_back(slot);
+    if (!is_token(parity::mask_of(test), position))
+      empty.push_back(slot);
     ++slot;
   }
   const at::Tensor slots = at::tensor(empty, at::kLong);
@@ -87,7 +90,8 @@ Pass together(const parity::Case& test, std::vector<RankPass> ranks) {
   const Layout layout = parity::layout_of(test);
   const auto whole = [&](const auto& part_of) {
     std::vector<at::Tensor> shards;
-    for (const RankPass& rank : ranks) shards.push_back(part_of(rank));
+    for (const RankPass& rank : ranks)
+      shards.push_back(part_of(rank));
     return unshard(shards, 2, layout, test.seq);
   };
   Pass pass;
@@ -107,7 +111,8 @@ std::string difference(const reference::Tensors& a, const reference::Tensors& b)
 }
 
 std::string difference(const Pass& a, const Pass& b) {
-  if (a.ranks.size() != b.ranks.size()) return "another number of ranks";
+  if (a.ranks.size() != b.ranks.size())
+    return "another number of ranks";
   for (size_t rank = 0; rank < a.ranks.size(); ++rank)
     if (const auto where = difference(a.ranks[rank].tensors, b.ranks[rank].tensors); !where.empty())
       return "rank " + std::to_string(rank) + " " + where;
@@ -125,7 +130,8 @@ std::string beyond(const reference::Tensors& actual, const reference::Judgement&
   for (const auto& [name, member] : kTensors) {
     const std::string where =
         first_beyond(actual.*member, judgement.value.*member, judgement.bound.*member);
-    if (!where.empty()) return std::string(name) + " " + where;
+    if (!where.empty())
+      return std::string(name) + " " + where;
   }
   return "";
 }

@@ -19,13 +19,14 @@ namespace ringcheck {
 template <class Body>
 auto on_every_rank(int size, const Body& body) {
   std::vector<std::invoke_result_t<Body, Communicator&>> results(size);
-  run({size, std::chrono::seconds(10), {}}, [&](Communicator& comm) { results[comm.rank()] = body(comm); });
+  run({size, std::chrono::seconds(10), {}},
+      [&](Communicator& comm) { results[comm.rank()] = body(comm); });
   return results;
 }
 
 // What one rank computed in a forward and a backward pass.
 struct RankPass {
-  reference::Tensors tensors;      // its slots, pads included
+  reference::Tensors tensors;  // its slots, pads included
   at::Tensor q_rotated, k_rotated;
   std::shared_ptr<Ledger> ledger;
 };
@@ -41,7 +42,7 @@ RankPass rank_pass(Communicator& comm, const parity::Case& test, const parity::P
 // A whole pass on a thread world.
 struct Pass {
   std::vector<RankPass> ranks;
-  reference::Tensors whole;        // in sequence order
+  reference::Tensors whole;  // in sequence order
   at::Tensor q_rotated, k_rotated;
 };
 Pass run_pass(const parity::Case& test, const parity::Problem& whole, double pads = 0);

@@ -30,7 +30,8 @@ RC_GTEST_PROP(Positions, ARunIsAnArithmeticSequence, ()) {
                 *gen::between(1, 50).as("stride")};
   const std::vector<int64_t> all = flatten({run});
   RC_ASSERT(static_cast<int64_t>(all.size()) == run.count);
-  for (int64_t i = 0; i < run.count; ++i) RC_ASSERT(all[i] == run.begin + i * run.stride);
+  for (int64_t i = 0; i < run.count; ++i)
+    RC_ASSERT(all[i] == run.begin + i * run.stride);
 }
 
 // count(p) is the number of positions in flatten(p).
@@ -55,7 +56,8 @@ RC_GTEST_PROP(Positions, VisiblePairsCountsThePredicate, ()) {
   const auto [mask, queries, keys] = draw();
   int64_t pairs = 0;
   for (const int64_t q : flatten(queries))
-    for (const int64_t k : flatten(keys)) pairs += visible(mask, q, k);
+    for (const int64_t k : flatten(keys))
+      pairs += visible(mask, q, k);
   RC_ASSERT(visible_pairs(mask, queries, keys) == pairs);
 }
 
@@ -64,7 +66,8 @@ RC_GTEST_PROP(Positions, BlockMaskIsThePredicate, ()) {
   const auto [mask, queries, keys] = draw();
   std::vector<uint8_t> expected;
   for (const int64_t q : flatten(queries))
-    for (const int64_t k : flatten(keys)) expected.push_back(visible(mask, q, k));
+    for (const int64_t k : flatten(keys))
+      expected.push_back(visible(mask, q, k));
   RC_ASSERT(block_mask(mask, flatten(queries), flatten(keys)).visible == expected);
 }
 

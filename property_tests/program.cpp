@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
+  for (std::string& word : words)
+    result.push_back(word.data());
   result.push_back(nullptr);
   return result;
 }
@@ -33,9 +34,11 @@ std::vector<std::string> merged(const std::map<std::string, std::string>& set) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    if (set.count(text.substr(0, text.find('='))) == 0) result.push_back(text);
+    if (set.count(text.substr(0, text.find('='))) == 0)
+      result.push_back(text);
   }
-  for (const auto& [name, value] : set) result.push_back(name + "=" + value);
+  for (const auto& [name, value] : set)
+    result.push_back(name + "=" + value);
   return result;
 }
 
@@ -52,7 +55,8 @@ std::string lines_of(const fs::path& file) {
 Folder::Folder() {
   const char* place = std::getenv("TMPDIR");
   path_.append(place == nullptr ? "/tmp" : place).append("/ringcheck_test.XXXXXX");
-  if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  if (::mkdtemp(path_.data()) == nullptr)
+    throw std::runtime_error("no temporary folder");
 }
 
 Folder::~Folder() {
@@ -77,8 +81,10 @@ Running::Running(std::vector<std::string> words,
   const auto argv = pointers(words), envp = pointers(variables);
   const std::string out = folder_.file("out"), err = folder_.file("err");
   pid_ = ::fork();
-  if (pid_ < 0) throw std::runtime_error("fork failed");
-  if (pid_ > 0) return;
+  if (pid_ < 0)
+    throw std::runtime_error("fork failed");
+  if (pid_ > 0)
+    return;
   ::dup2(::open("/dev/null", O_RDONLY), 0);
   ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT, 0600), 1);
   ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
@@ -87,7 +93,8 @@ Running::Running(std::vector<std::string> words,
 }
 
 Running::~Running() {
-  if (pid_ <= 0) return;
+  if (pid_ <= 0)
+    return;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
 }
@@ -96,10 +103,11 @@ void Running::signal(int number) const { ::kill(pid_, number); }
 
 Ran Running::wait() {
   int status = 0;
-  const bool ended =
-      wait_until(240, [&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; });
-  if (ended) pid_ = -1;
-  else ADD_FAILURE() << "the program did not end";
+  const bool ended = wait_until(240, [&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; });
+  if (ended)
+    pid_ = -1;
+  else
+    ADD_FAILURE() << "the program did not end";
   Ran ran;
   ran.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   ran.out = read_text(folder_.file("out"));
@@ -111,7 +119,8 @@ std::vector<Running::Found> Running::workers() const {
   std::vector<Found> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (name.find_first_not_of("0123456789") != std::string::npos)
+      continue;
     const std::string command = lines_of(entry.path() / "cmdline");
     if (command.find(folder_.path()) != std::string::npos)
       found.push_back({std::stoi(name), command, lines_of(entry.path() / "environ")});
@@ -122,7 +131,8 @@ std::vector<Running::Found> Running::workers() const {
 bool wait_until(double seconds, const std::function<bool()>& what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (!what()) {
-    if (std::chrono::steady_clock::now() > end) return false;
+    if (std::chrono::steady_clock::now() > end)
+      return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return true;

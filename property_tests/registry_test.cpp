@@ -17,7 +17,8 @@ namespace {
 template <class Family>
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const auto& [name, entry] : Family::all()) all.push_back(name);
+  for (const auto& [name, entry] : Family::all())
+    all.push_back(name);
   return all;
 }
 

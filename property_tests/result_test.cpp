@@ -23,8 +23,8 @@
 namespace ringcheck::reports {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::Folder;
+using ::testing::HasSubstr;
 using testing::read_text;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -59,11 +59,23 @@ Result result_of(std::vector<CaseResult> cases) {
 // A result with every member filled, with figures that JSON cannot hold.
 Result full_result() {
   CaseResult test = failed(true);
-  TensorResult tensor{"dk", Verdict::kFail, kNan, kInfinity, -kInfinity, 0.1, -1.5, 1e-300, 7, 6,
-                      Verdict::kNotCalibrated, Verdict::kPass, "rank 1, position 3"};
+  TensorResult tensor{"dk",
+                      Verdict::kFail,
+                      kNan,
+                      kInfinity,
+                      -kInfinity,
+                      0.1,
+                      -1.5,
+                      1e-300,
+                      7,
+                      6,
+                      Verdict::kNotCalibrated,
+                      Verdict::kPass,
+                      "rank 1, position 3"};
   test.oracles[0].tensors = {tensor, {}};
   test.oracles[0].tensors[1].tensor = "o";
-  test.ranks = {{0, 100, 90, 80, 0, {1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14}, {0, 15}, {0, 16}}};
+  test.ranks = {
+      {0, 100, 90, 80, 0, {1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14}, {0, 15}, {0, 16}}};
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";
@@ -73,8 +85,8 @@ Result full_result() {
 TEST(Result, JsonComesBackAsItWas) {
   const Result result = full_result();
   const nlohmann::json json = to_json(result);
-  EXPECT_EQ(to_json(result_from_json(nlohmann::json::parse(json.dump(
-                -1, ' ', false, nlohmann::json::error_handler_t::ignore))))
+  EXPECT_EQ(to_json(result_from_json(nlohmann::json::parse(
+                        json.dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore))))
                 .at("cases")[0]
                 .at("oracles"),
             json.at("cases")[0].at("oracles"));
@@ -90,8 +102,10 @@ RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
   const auto bits = *rc::gen::arbitrary<uint64_t>().as("bits");
   test.seconds = std::bit_cast<double>(bits);
   const CaseResult back = case_from_json(nlohmann::json::parse(to_json(test).dump()));
-  if (std::isnan(test.seconds)) RC_ASSERT(std::isnan(back.seconds));
-  else RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
+  if (std::isnan(test.seconds))
+    RC_ASSERT(std::isnan(back.seconds));
+  else
+    RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
 }
 
 TEST(Result, JsonObeysItsSchema) {
@@ -163,7 +177,8 @@ TEST(Console, TheTableFitsAHundredColumns) {
   tensor.vacuity = kInfinity;
   widest.oracles[0].tensors = {tensor};
   std::istringstream text(console_report(result_of({widest, case_of(Verdict::kSkipped)})));
-  for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;
+  for (std::string line; std::getline(text, line);)
+    EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST(Console, EveryFailureComesWithItsCommand) {

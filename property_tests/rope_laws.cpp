@@ -33,19 +33,23 @@ Setting draw() {
 
 Positions everything(const gen::Cut& cut) { return {{0, cut.length()}}; }
 
-double unit_roundoff(const at::Tensor& x) { return x.scalar_type() == at::kDouble ? 0x1p-53 : 0x1p-24; }
+double unit_roundoff(const at::Tensor& x) {
+  return x.scalar_type() == at::kDouble ? 0x1p-53 : 0x1p-24;
+}
 
 // |x - y| <= terms u (|a| + |b|), where a and b are the channels of the pair; NaN fails.
 bool near(const at::Tensor& x, const at::Tensor& y, const at::Tensor& size, double terms) {
   const at::Tensor wide = x.to(at::kDouble), other = y.to(at::kDouble);
-  return ((wide - other).abs() <= size.to(at::kDouble) * (terms * unit_roundoff(x))).all().item<bool>();
+  return ((wide - other).abs() <= size.to(at::kDouble) * (terms * unit_roundoff(x)))
+      .all()
+      .item<bool>();
 }
 
 // Shard then turn = turn then shard, bit for bit: a slot turns by its global position, wherever
 // the balancer put it.
 RC_GTEST_PROP(Rope, ShardingAndRotatingCommute, ()) {
   const Setting s = draw();
-  const auto turn = *gen::choice<decltype(&rotate)>({rotate, rotate_back}).as("turn");
+  const auto turn = *gen::flag().as("back") ? rotate_back : rotate;
   const Mask& mask = s.cut.sequence.mask;
   std::vector<at::Tensor> turned;
   for (const Positions& positions : s.cut.layout())
@@ -76,7 +80,8 @@ RC_GTEST_PROP(Rope, PositionZeroIsTheIdentity, ()) {
 // The channel that turns together with each channel.
 at::Tensor partner(const at::Tensor& x, const Rope& rope) {
   const int64_t dim = x.size(3);
-  if (rope.pairing == Rope::Pairing::kHalf) return x.roll(dim / 2, 3);
+  if (rope.pairing == Rope::Pairing::kHalf)
+    return x.roll(dim / 2, 3);
   return x.view({x.size(0), x.size(1), x.size(2), dim / 2, 2}).flip({4}).flatten(3);
 }
 
@@ -90,7 +95,8 @@ RC_GTEST_PROP(Rope, RotatingBackIsTheInverse, ()) {
   const Setting s = draw();
   const Mask& mask = s.cut.sequence.mask;
   const Positions all = everything(s.cut);
-  const at::Tensor wide = s.x.to(accumulation_type(s.x.scalar_type())), size = pair_size(wide, s.rope);
+  const at::Tensor wide = s.x.to(accumulation_type(s.x.scalar_type())),
+                   size = pair_size(wide, s.rope);
   RC_ASSERT(near(rotate_back(rotate(wide, s.rope, mask, all), s.rope, mask, all), wide, size, 16));
   RC_ASSERT(near(rotate(rotate_back(wide, s.rope, mask, all), s.rope, mask, all), wide, size, 16));
 }
@@ -104,7 +110,9 @@ RC_GTEST_PROP(Rope, PairsKeepTheirNorm, ()) {
   };
   const at::Tensor turned = rotate(s.x, s.rope, s.cut.sequence.mask, everything(s.cut));
   const at::Tensor before = squares(s.x);
-  RC_ASSERT(((squares(turned) - before).abs() <= before * (16 * unit_roundoff(turned))).all().item<bool>());
+  RC_ASSERT(((squares(turned) - before).abs() <= before * (16 * unit_roundoff(turned)))
+                .all()
+                .item<bool>());
 }
 
 // The gradient of a rotation is the inverse rotation: <rotate(x), y> = <x, rotate_back(y)>.
@@ -135,7 +143,8 @@ RC_GTEST_PROP(Rope, DocumentsRestart, ()) {
   }
 }
 
-// Scores depend on distances only: <rotate(q, m), rotate(k, n)> = <rotate(q, m + d), rotate(k, n + d)>.
+// Scores depend on distances only: <rotate(q, m), rotate(k, n)> = <rotate(q, m + d), rotate(k, n +
+// d)>.
 RC_GTEST_PROP(Rope, ScoresDependOnDistances, ()) {
   const Rope rope = *gen::rope().as("rope");
   const int64_t dim = 2 * *gen::between(1, 6).as("pairs"), n = 6;
@@ -164,7 +173,8 @@ RC_GTEST_PROP(Rope, AgreesWithTheReference, ()) {
   const reference::Rope rope = parity::reference_rope(test);
   const Positions all = everything(s.cut);
   RC_ASSERT(near(rotate(s.x, s.rope, mask, all), reference::rotate(s.x, mask, rope), size, 8));
-  RC_ASSERT(near(rotate_back(s.x, s.rope, mask, all), reference::rotate_back(s.x, mask, rope), size, 8));
+  RC_ASSERT(
+      near(rotate_back(s.x, s.rope, mask, all), reference::rotate_back(s.x, mask, rope), size, 8));
 }
 
 // By hand: dim 4, base 10000, position 3. Pair 0 turns by 3, pair 1 by 0.03.
@@ -174,7 +184,8 @@ TEST(Rope, PairingsByHand) {
   const double c = std::cos(3.0), s = std::sin(3.0), d = std::cos(0.03), t = std::sin(0.03);
   const auto expect = [&](Rope::Pairing pairing, std::vector<double> y) {
     const at::Tensor expected = at::tensor(y, at::kDouble).view({1, 1, 1, 4});
-    EXPECT_TRUE(near(rotate(x, {pairing, 10000, {}}, mask, {{3, 1}}), expected, at::full({1}, 8.0), 8));
+    EXPECT_TRUE(
+        near(rotate(x, {pairing, 10000, {}}, mask, {{3, 1}}), expected, at::full({1}, 8.0), 8));
   };
   expect(Rope::Pairing::kHalf, {1 * c - 3 * s, 2 * d - 4 * t, 3 * c + 1 * s, 4 * d + 2 * t});
   expect(Rope::Pairing::kInterleaved, {1 * c - 2 * s, 2 * c + 1 * s, 3 * d - 4 * t, 4 * d + 3 * t});
@@ -191,7 +202,9 @@ TEST(Rope, Llama3ByHand) {
     const double plain = std::pow(10000.0, -2.0 * static_cast<double>(pair) / 8);
     const double turns = 64 * plain / (2 * std::numbers::pi);  // 10.2, 1.02, 0.102, 0.0102
     const double blend = (turns - 1) / 3;
-    const double f = turns > 4 ? plain : turns < 1 ? plain / 8 : (1 - blend) * plain / 8 + blend * plain;
+    const double f = turns > 4   ? plain
+                     : turns < 1 ? plain / 8
+                                 : (1 - blend) * plain / 8 + blend * plain;
     EXPECT_NEAR(y[pair].item<double>(), std::cos(f), 0x1p-48);
     EXPECT_NEAR(y[pair + 4].item<double>(), std::sin(f), 0x1p-48);
   }
@@ -202,7 +215,8 @@ TEST(Rope, Llama3ByHand) {
 RC_GTEST_PROP(Rope, ContextParallelRotatesByGlobalPosition, ()) {
   parity::Case test = *gen::test_case().as("case");
   test.rope = *gen::rope().as("rope");
-  if (accumulation_type(test.dtype) != test.dtype) test.dtype = at::kFloat;
+  if (accumulation_type(test.dtype) != test.dtype)
+    test.dtype = at::kFloat;
   const Mask mask = parity::mask_of(test);
   const Positions all{{0, test.seq}};
   parity::Problem p = local_problem(test, parity::problem_of(test), all, 0);

@@ -28,7 +28,8 @@ Setting draw() {
   Setting s{*gen::name_of<Rotations>().as("rotation"), {}, *gen::cut().as("cut"), {}};
   s.options.keep = s.entry().can_keep && *gen::flag().as("keep");
   s.shape = {*gen::between(1, 2).as("batch"), *gen::between(1, 2).as("heads"),
-             count(s.cut.layout()[0]), *gen::between(1, 4).as("dim"), *gen::between(1, 5).as("dim_v")};
+             count(s.cut.layout()[0]), *gen::between(1, 4).as("dim"),
+             *gen::between(1, 5).as("dim_v")};
   s.shape.dtype = *gen::dtype().as("dtype");
   return s;
 }
@@ -44,7 +45,8 @@ KvBlock block_of(const Setting& s, int owner, int64_t salt = 0) {
 
 // Whether a block is that of `owner`, in content, positions and heads.
 std::string unlike(const KvBlock& block, const KvBlock& owner) {
-  if (block.positions != owner.positions) return "positions of another rank; ";
+  if (block.positions != owner.positions)
+    return "positions of another rank; ";
   if (block.heads.begin != owner.heads.begin || block.heads.count != owner.heads.count)
     return "other heads; ";
   if (block.k().strides() != owner.k().strides() || block.v().strides() != owner.v().strides())
@@ -61,15 +63,19 @@ std::string round(Communicator& comm, Rotation& rotation, const Setting& s, int6
   rotation.start(own);
   for (int step = 0; step < comm.size(); ++step) {
     const auto kv = rotation.next();
-    if (!kv) return "too few blocks";
+    if (!kv)
+      return "too few blocks";
     const int owner = (comm.rank() + comm.size() - step) % comm.size();
     wrong += unlike(*kv, block_of(s, owner, salt));
-    if (reinterpret_cast<uintptr_t>(kv->packed.data_ptr()) % 128 != 0) wrong += "unaligned; ";
-    if (!agree) continue;
+    if (reinterpret_cast<uintptr_t>(kv->packed.data_ptr()) % 128 != 0)
+      wrong += "unaligned; ";
+    if (!agree)
+      continue;
     comm.agree_max(int64_t{step});
     wrong += unlike(*kv, block_of(s, owner, salt));
   }
-  if (rotation.next()) wrong += "one block too many; ";
+  if (rotation.next())
+    wrong += "one block too many; ";
   return wrong + unlike(own, block_of(s, comm.rank(), salt));
 }
 
@@ -190,7 +196,8 @@ RC_GTEST_PROP(Rotation, HoldsExactlyTheBlocksOfItsContract, ()) {
     const auto rotation = s.entry().rotation(comm, s.cut.layout(), s.options);
     for (int rounds = 0; rounds < 2; ++rounds) {
       rotation->start(own);
-      while (rotation->next()) comm.agree_max(int64_t{0});
+      while (rotation->next())
+        comm.agree_max(int64_t{0});
       comm.finish();
     }
     return KvHeld{kv.peak, kv.now};

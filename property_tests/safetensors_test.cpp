@@ -15,8 +15,8 @@
 namespace ringcheck::parity {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::Folder;
+using ::testing::HasSubstr;
 using testing::read_text;
 using testing::write_text;
 
@@ -54,8 +54,10 @@ std::string complaint(const std::string& text) {
   return "";
 }
 
-std::string header_of(const std::string& dtype, const std::string& shape, const std::string& offsets) {
-  return R"({"q":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+std::string header_of(const std::string& dtype, const std::string& shape,
+                      const std::string& offsets) {
+  return R"({"q":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets +
+         "}}";
 }
 
 TEST(Safetensors, WhatIsWrittenIsReadBack) {
@@ -98,13 +100,15 @@ RC_GTEST_PROP(Safetensors, ADamagedFileIsReadOrRefused, ()) {
 TEST(Safetensors, WhatIsWrongIsNamed) {
   EXPECT_THAT(complaint(file_text(header_of("F8_E4M3", "[2]", "[0,2]"), 2)), HasSubstr("F8_E4M3"));
   EXPECT_THAT(complaint(file_text(header_of("F32", "[2]", "[0,4]"), 4)), HasSubstr("'q'"));
-  EXPECT_THAT(complaint(file_text(header_of("F32", "[1]", "[0,4]"), 8)), HasSubstr("4 bytes behind"));
+  EXPECT_THAT(complaint(file_text(header_of("F32", "[1]", "[0,4]"), 8)),
+              HasSubstr("4 bytes behind"));
   EXPECT_THAT(complaint(file_text(header_of("F32", "[1]", "[4,8]"), 8)), HasSubstr("hole"));
   EXPECT_THAT(complaint(file_text(header_of("F32", "[-1]", "[0,4]"), 4)), HasSubstr("shape"));
   EXPECT_THAT(complaint(file_text(header_of("F32", "[4611686018427387905]", "[0,4]"), 4)),
               HasSubstr("shape"));
   EXPECT_THAT(complaint(file_text(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},
-                                      "b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4)),
+                                      "b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+                                  4)),
               HasSubstr("overlap"));
   EXPECT_THAT(complaint(file_text("not json", 0)), HasSubstr("header"));
   EXPECT_THAT(complaint(file_text("[]", 0)), HasSubstr("header"));
@@ -116,7 +120,8 @@ TEST(Safetensors, MissingAndUnwritableFilesAreNamed) {
   EXPECT_THROW(read_safetensors(folder.file("none")), BadCase);
   EXPECT_THROW(read_safetensors(folder.path()), BadCase);
   EXPECT_THROW(write_safetensors(folder.file("no/such/folder"), sample()), BadCase);
-  EXPECT_THROW(write_safetensors(folder.file("a"), {{{"x", at::zeros({2}, at::kInt)}}, {}}), BadCase);
+  EXPECT_THROW(write_safetensors(folder.file("a"), {{{"x", at::zeros({2}, at::kInt)}}, {}}),
+               BadCase);
 }
 
 }  // namespace

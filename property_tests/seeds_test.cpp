@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "parity/runner.h"
@@ -15,12 +16,17 @@ namespace {
 
 // Everything the oracles found, "" on a pass.
 std::string findings(const parity::Case& test) {
+  at::set_num_threads(1);
   const parity::Verdict verdict = parity::verify(test, {});
-  if (verdict.status == parity::Status::kPass) return "";
-  std::string text = parity::to_text(test) + " " + parity::to_text(verdict.status) + " " + verdict.reason;
+  if (verdict.status == parity::Status::kPass)
+    return "";
+  std::string text =
+      parity::to_text(test) + " " + parity::to_text(verdict.status) + " " + verdict.reason;
   for (const auto& oracle : verdict.oracles) {
-    for (const auto& finding : oracle.findings) text += "; " + oracle.name + ": " + finding;
-    for (const auto& tensor : oracle.tensors) text += "; " + tensor.tensor + " " + tensor.worst;
+    for (const auto& finding : oracle.findings)
+      text += "; " + oracle.name + ": " + finding;
+    for (const auto& tensor : oracle.tensors)
+      text += "; " + tensor.tensor + " " + tensor.worst;
   }
   return text;
 }
@@ -51,7 +57,8 @@ TEST(Seeds, PaddedSequencesOfTransformerEngine2186) {
 TEST(Seeds, TailPaddingOfTransformerEngine3331) {
   for (const char* balancer : {"headtail", "contiguous"})
     EXPECT_EQ(findings(parity::parse_case(std::string("ring:p2p/") + balancer +
-                                          "/causal/P4/hq2/hkv1/s698/d16/float32")), "");
+                                          "/causal/P4/hq2/hkv1/s698/d16/float32")),
+              "");
   EXPECT_EQ(padded_length(698, Balancers::at("headtail").granule(1, 4)), 704);
 }
 
@@ -89,15 +96,16 @@ TEST(Seeds, PackedRopeOfMegatron5243) {
   const at::Tensor x = normal({1, 2, 4, 16}, 1);
   const Layout layout = layout_of(Balancers::at("headtail"), {packed, 1}, 2);
   EXPECT_EQ(difference(rotate(x, rope, packed, layout[0]), rotate(x, rope, alone, {{0, 4}})), "");
-  EXPECT_EQ(difference(rotate(x, rope, packed, layout[1]),
-                       rotate(x, rope, alone, {{2, 2}, {0, 2}})), "");
+  EXPECT_EQ(
+      difference(rotate(x, rope, packed, layout[1]), rotate(x, rope, alone, {{2, 2}, {0, 2}})), "");
 }
 
 // A pack of five documents: attention crossed their borders.
 // github.com/axolotl-ai-cloud/axolotl/issues/3608
 TEST(Seeds, PackOfFiveOfAxolotl3608) {
   holds_everywhere("doc[13,7,21,3,20]/P4/hq4/hkv2/d16/bf16");
-  parity::Case test = parity::parse_case("ring:p2p/headtail/doc[13,7,21,3,20]/P4/hq2/hkv2/d8/float32");
+  parity::Case test =
+      parity::parse_case("ring:p2p/headtail/doc[13,7,21,3,20]/P4/hq2/hkv2/d8/float32");
   const parity::Problem p = parity::problem_of(test);
   const reference::Tensors packed = run_pass(test, p).whole;
   int64_t begin = 0;
@@ -111,8 +119,10 @@ TEST(Seeds, PackOfFiveOfAxolotl3608) {
     Pass pass;
     pass.q_rotated = own.q;
     pass.k_rotated = own.k;
-    EXPECT_EQ(beyond({part(packed.o), part(packed.lse), part(packed.dq), part(packed.dk), part(packed.dv)},
-                     judgement(alone, own, pass)), "");
+    EXPECT_EQ(beyond({part(packed.o), part(packed.lse), part(packed.dq), part(packed.dk),
+                      part(packed.dv)},
+                     judgement(alone, own, pass)),
+              "");
     begin += length;
   }
 }
@@ -123,27 +133,30 @@ TEST(Seeds, CachedPrefixOfSglang40903) {
   const int64_t cached = 3072, fresh = 64;
   const double scale = 0.25;
   const auto rows = [](int64_t begin, int64_t n) { return Positions{{begin, n}}; };
-  const at::Tensor q = normal({1, 2, fresh, 16}, 1) * 1.75, k = normal({1, 1, cached + fresh, 16}, 2) * 1.75;
+  const at::Tensor q = normal({1, 2, fresh, 16}, 1) * 1.75,
+                   k = normal({1, 1, cached + fresh, 16}, 2) * 1.75;
   const at::Tensor v = normal({1, 1, cached + fresh, 16}, 3);
   const Mask mask{Causal{}, cached + fresh};
   // The rows of the new queries only: the others see what they see, of the same keys.
   const at::Tensor whole_q = at::cat({at::zeros({1, 2, cached, 16}), q}, 2);
-  reference::Inputs inputs{whole_q, k, v, at::zeros_like(whole_q), mask, scale};
+  parity::Case plain;
+  plain.kernel = "plain";
+  plain.dtype = at::kFloat;
+  const reference::Judgement truth = reference::judge(
+      {whole_q, k, v, at::zeros_like(whole_q), mask, scale}, parity::contract_of(plain), 2, {});
   int merged = 0;
   for (const auto& [name, kernel] : AttentionKernels::all()) {
-    parity::Case test;
-    test.kernel = name;
-    test.dtype = at::kFloat;
-    const auto part = [&](int64_t begin, int64_t n) {
-      return kernel->forward({q, rows(cached, fresh)},
-                             pack(k.narrow(2, begin, n), v.narrow(2, begin, n), rows(begin, n)), mask, scale);
+    const auto part = [&, kernel = kernel](int64_t begin, int64_t n) {
+      const KvBlock kv = pack(k.narrow(2, begin, n), v.narrow(2, begin, n), rows(begin, n));
+      return kernel->forward({q, rows(cached, fresh)}, kv, mask, scale);
     };
     const Partial sum = merge(part(0, cached), part(cached, fresh));
-    static const reference::Judgement truth =
-        reference::judge(inputs, parity::contract_of(test), 2, {});
+    const auto behind = [&](const at::Tensor& old, const at::Tensor& x) {
+      return at::cat({old.narrow(2, 0, cached), x.to(at::kDouble)}, 2);
+    };
     reference::Tensors actual = truth.value;
-    actual.o = at::cat({truth.value.o.narrow(2, 0, cached), sum.out.to(at::kDouble)}, 2);
-    actual.lse = at::cat({truth.value.lse.narrow(2, 0, cached), sum.lse.to(at::kDouble)}, 2);
+    actual.o = behind(truth.value.o, sum.out);
+    actual.lse = behind(truth.value.lse, sum.lse);
     EXPECT_EQ(beyond(actual, truth), "") << name;
     ++merged;
   }

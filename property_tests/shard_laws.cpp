@@ -21,18 +21,21 @@ struct Whole {
 
   std::vector<at::Tensor> shards() const {
     std::vector<at::Tensor> all;
-    for (const Positions& positions : cut.layout()) all.push_back(shard(tensor, dim, positions));
+    for (const Positions& positions : cut.layout())
+      all.push_back(shard(tensor, dim, positions));
     return all;
   }
 };
 
 Whole draw() {
   Whole whole{*gen::cut().as("cut"), 0, {}};
-  const auto dtype = *gen::choice<at::ScalarType>({at::kLong, at::kFloat, at::kDouble, at::kBFloat16,
-                                                   at::kHalf, at::kInt, at::kBool, at::kByte})
-                          .as("dtype");
+  const auto dtype =
+      *gen::choice<at::ScalarType>({at::kLong, at::kFloat, at::kDouble, at::kBFloat16, at::kHalf,
+                                    at::kInt, at::kBool, at::kByte})
+           .as("dtype");
   std::vector<int64_t> sizes;
-  for (int64_t n = *gen::between(0, 3).as("other dimensions"); n > 0; --n) sizes.push_back(n + 1);
+  for (int64_t n = *gen::between(0, 3).as("other dimensions"); n > 0; --n)
+    sizes.push_back(n + 1);
   whole.dim = *gen::between(0, static_cast<int64_t>(sizes.size())).as("dim");
   sizes.insert(sizes.begin() + whole.dim, whole.cut.length());
   whole.tensor = normal(sizes, *gen::seed().as("seed"), dtype);
@@ -97,9 +100,9 @@ RC_GTEST_PROP(Shard, UnshardDropsPads, ()) {
 RC_GTEST_PROP(Shard, StridesDoNotMatter, ()) {
   const Whole whole = draw();
   const at::Tensor strided = whole.tensor.transpose(0, -1);
-  const int64_t dim = whole.dim == 0                         ? strided.dim() - 1
+  const int64_t dim = whole.dim == 0                   ? strided.dim() - 1
                       : whole.dim == strided.dim() - 1 ? 0
-                                                             : whole.dim;
+                                                       : whole.dim;
   const Positions positions = whole.cut.layout().back();
   RC_ASSERT(difference(shard(strided, dim, positions),
                        shard(strided.contiguous(), dim, positions)) == "");
@@ -109,7 +112,8 @@ RC_GTEST_PROP(Shard, StridesDoNotMatter, ()) {
 RC_GTEST_PROP(Shard, AShardIsACopy, ()) {
   const Whole whole = draw();
   const at::Tensor before = whole.tensor.clone();
-  for (const at::Tensor& part : whole.shards()) part.fill_(1);
+  for (const at::Tensor& part : whole.shards())
+    part.fill_(1);
   RC_ASSERT(difference(whole.tensor, before) == "");
 }
 

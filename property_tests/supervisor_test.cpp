@@ -13,10 +13,10 @@
 namespace ringcheck::testing {
 namespace {
 
+using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-using nlohmann::json;
 
 // Large enough that it still runs when it is hit.
 const std::string kLargeMpi = "ring:p2p/headtail/causal/mpi/P3/hq4/hkv4/s9000/d128/float32";

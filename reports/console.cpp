@@ -10,12 +10,13 @@
 namespace ringcheck::reports {
 namespace {
 
-constexpr size_t kCases = 20;     // that did not pass, written in full
-constexpr size_t kFindings = 8;   // of one of them
+constexpr size_t kCases = 20;    // that did not pass, written in full
+constexpr size_t kFindings = 8;  // of one of them
 
 // The largest, where NaN is larger than everything.
 void raise(double& largest, double value) {
-  if (std::isnan(value) || value > largest) largest = value;
+  if (std::isnan(value) || value > largest)
+    largest = value;
 }
 
 struct Row {
@@ -36,7 +37,8 @@ struct Row {
         measured = true;
         raise(margin, tensor.hard_ratio);
         raise(z, tensor.max_z);
-        if (tensor.verdict != Verdict::kNotApplicable) raise(vacuity, tensor.vacuity);
+        if (tensor.verdict != Verdict::kNotApplicable)
+          raise(vacuity, tensor.vacuity);
       }
   }
 };
@@ -44,7 +46,8 @@ struct Row {
 // "thread ring:p2p headtail" in columns.
 std::string group_columns(const std::string& group) {
   const size_t rotation = group.find(' '), balance = group.rfind(' ');
-  if (rotation == balance) return left(group, 41);
+  if (rotation == balance)
+    return left(group, 41);
   return left(left(group.substr(0, rotation), 8) +
                   left(group.substr(rotation + 1, balance - rotation - 1), 22) +
                   group.substr(balance + 1),
@@ -53,8 +56,10 @@ std::string group_columns(const std::string& group) {
 
 std::string line(const std::string& group, const std::vector<std::string>& columns) {
   std::string text = "  " + group_columns(group);
-  for (const std::string& column : columns) text += right(column, 8);
-  while (text.back() == ' ') text.pop_back();
+  for (const std::string& column : columns)
+    text += right(column, 8);
+  while (text.back() == ' ')
+    text.pop_back();
   return text + "\n";
 }
 
@@ -72,17 +77,19 @@ std::string table(const std::vector<CaseResult>& cases) {
     rows[test.group].add(test);
     all.add(test);
   }
-  std::string text = line("world rotation balance", {
-                          "cases", "passed", "failed", "other", "margin", "worst z", "vacuity"});
+  std::string text = line("world rotation balance",
+                          {"cases", "passed", "failed", "other", "margin", "worst z", "vacuity"});
   const std::string rule = "  " + std::string(97, '-') + "\n";
   text += rule;
-  for (const auto& [group, row] : rows) text += row_text(group, row);
+  for (const auto& [group, row] : rows)
+    text += row_text(group, row);
   return text + rule + row_text("all", all) +
          "  margin: largest error over its bound, a pass is at most 1\n";
 }
 
 std::string upper(std::string text) {
-  for (char& c : text) c = c == '_' ? ' ' : static_cast<char>(std::toupper(c));
+  for (char& c : text)
+    c = c == '_' ? ' ' : static_cast<char>(std::toupper(c));
   return text;
 }
 
@@ -91,7 +98,8 @@ std::string in_full(const CaseResult& test) {
   std::string text = "\n" + upper(to_text(test.verdict)) + "  " + head + "\n";
   const std::vector<std::string> findings = findings_of(test);
   for (size_t i = 0; i < std::min(findings.size(), kFindings); ++i)
-    if (!findings[i].ends_with(head)) text += "  " + findings[i] + "\n";
+    if (!findings[i].ends_with(head))
+      text += "  " + findings[i] + "\n";
   if (findings.size() > kFindings)
     text += "  and " + std::to_string(findings.size() - kFindings) + " more findings\n";
   return text + "  reproduce: " + test.reproduce + "\n";
@@ -101,7 +109,8 @@ std::string in_full(const CaseResult& test) {
 std::string not_run(const std::vector<CaseResult>& cases, Verdict verdict, const char* title) {
   std::map<std::string, int64_t> reasons;
   for (const CaseResult& test : cases)
-    if (test.verdict == verdict) ++reasons[test.reason];
+    if (test.verdict == verdict)
+      ++reasons[test.reason];
   std::string text = reasons.empty() ? "" : "\n" + std::string(title) + "\n";
   for (const auto& [reason, count] : reasons)
     text += right(std::to_string(count), 7) + "  " + reason + "\n";
@@ -116,12 +125,14 @@ std::string did_not_pass(const std::vector<CaseResult>& cases) {
         test.verdict == Verdict::kSkipped)
       continue;
     ++all;
-    if (shown == kCases) continue;
+    if (shown == kCases)
+      continue;
     ++shown;
     text += in_full(test);
   }
   if (all > shown)
-    text += "\nand " + std::to_string(all - shown) + " more that did not pass; --json has them all\n";
+    text +=
+        "\nand " + std::to_string(all - shown) + " more that did not pass; --json has them all\n";
   return text;
 }
 
@@ -130,7 +141,8 @@ std::string sum_text(const Result& result) {
   std::string text = std::to_string(sum.cases) + (sum.cases == 1 ? " case: " : " cases: ") +
                      std::to_string(sum.passed) + " passed";
   const auto add = [&](int64_t count, const char* word) {
-    if (count > 0) text += ", " + std::to_string(count) + " " + word;
+    if (count > 0)
+      text += ", " + std::to_string(count) + " " + word;
   };
   add(sum.failed, "FAILED");
   add(sum.hang, sum.hang == 1 ? "HANG" : "HANGS");
@@ -141,7 +153,8 @@ std::string sum_text(const Result& result) {
   const double wall = result.environment.wall_seconds;
   text += "; " + seconds_text(wall);
   const int64_t ran = sum.cases - sum.skipped - sum.not_supported;
-  if (wall > 0 && ran > 0) text += ", " + figure(static_cast<double>(ran) / wall) + " cases/s";
+  if (wall > 0 && ran > 0)
+    text += ", " + figure(static_cast<double>(ran) / wall) + " cases/s";
   return text + "\n";
 }
 
@@ -152,7 +165,8 @@ std::string console_header(const Environment& environment, const std::string& wh
     return "  " + left(name, 11) + value + "\n";
   };
   std::string commit = environment.commit.substr(0, 12);
-  if (environment.commit.find("-dirty") != std::string::npos) commit += "-dirty";
+  if (environment.commit.find("-dirty") != std::string::npos)
+    commit += "-dirty";
   return "RingCheck " + environment.version + ", commit " + commit + "\n" +
          entry("host", environment.host + ", " + std::to_string(environment.cores) + " cores, " +
                            environment.cpu) +

@@ -25,11 +25,15 @@ std::string seconds(double value) { return fixed(value < 0 ? 0 : value, 3); }
 
 const char* element_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kPass: return nullptr;
-    case Verdict::kFail: return "failure";
+    case Verdict::kPass:
+      return nullptr;
+    case Verdict::kFail:
+      return "failure";
     case Verdict::kNotSupported:
-    case Verdict::kSkipped: return "skipped";
-    default: return "error";
+    case Verdict::kSkipped:
+      return "skipped";
+    default:
+      return "error";
   }
 }
 
@@ -48,7 +52,8 @@ std::string test_case(const CaseResult& test, const std::string& suite) {
                      attribute("time", seconds(test.seconds)) + ">\n" + properties(test);
   if (const char* element = element_of(test.verdict)) {
     std::string body;
-    for (const std::string& finding : findings_of(test)) body += finding + "\n";
+    for (const std::string& finding : findings_of(test))
+      body += finding + "\n";
     body += "reproduce: " + test.reproduce;
     text += "      <" + std::string(element) + attribute("message", headline(test)) +
             (test.verdict == Verdict::kSkipped || test.verdict == Verdict::kNotSupported

@@ -19,26 +19,34 @@ void to_json(json& j, const Verdict& verdict) { j = to_text(verdict); }
 void from_json(const json& j, Verdict& verdict) { verdict = parse_verdict(j.get<std::string>()); }
 
 void to_json(json& j, const Figure& figure) {
-  if (std::isfinite(figure.value)) j = figure.value;
-  else if (std::isnan(figure.value)) j = "nan";
-  else j = figure.value > 0 ? "inf" : "-inf";
+  if (std::isfinite(figure.value))
+    j = figure.value;
+  else if (std::isnan(figure.value))
+    j = "nan";
+  else
+    j = figure.value > 0 ? "inf" : "-inf";
 }
 
 void from_json(const json& j, Figure& figure) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (j.is_number()) figure = j.get<double>();
-  else if (j == "nan") figure = std::numeric_limits<double>::quiet_NaN();
-  else if (j == "inf") figure = kInfinity;
-  else if (j == "-inf") figure = -kInfinity;
-  else throw std::invalid_argument("want a number, \"nan\", \"inf\" or \"-inf\", not " + j.dump());
+  if (j.is_number())
+    figure = j.get<double>();
+  else if (j == "nan")
+    figure = std::numeric_limits<double>::quiet_NaN();
+  else if (j == "inf")
+    figure = kInfinity;
+  else if (j == "-inf")
+    figure = -kInfinity;
+  else
+    throw std::invalid_argument("want a number, \"nan\", \"inf\" or \"-inf\", not " + j.dump());
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorResult, tensor, verdict, max_abs, rms_z, max_z, hard_ratio,
                                    bias, vacuity, chunks, chunks_counted, chart, bias_verdict,
                                    worst)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OracleResult, name, verdict, contract, tensors, findings)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassCounters, bytes_sent, bytes_received, messages, pairs,
-                                   flops, steps, merges)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassCounters, bytes_sent, bytes_received, messages, pairs, flops,
+                                   steps, merges)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, version, commit, libtorch, mpi, compiler, host, cpu,
                                    system, launcher, transport, device, command, started, cores,
                                    wall_seconds)

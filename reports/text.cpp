@@ -12,16 +12,26 @@ namespace {
 size_t sequence(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
-  const size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2
-                        : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
-  if (length == 0 || at + length > text.size()) return 0;
+  const size_t length = lead < 0x80                   ? 1
+                        : lead >= 0xC2 && lead < 0xE0 ? 2
+                        : lead >= 0xE0 && lead < 0xF0 ? 3
+                        : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                      : 0;
+  if (length == 0 || at + length > text.size())
+    return 0;
   for (size_t i = at + 1; i < at + length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  if (lead == 0xE0 && byte(at + 1) < 0xA0) return 0;
-  if (lead == 0xED && byte(at + 1) > 0x9F) return 0;
-  if (lead == 0xF0 && byte(at + 1) < 0x90) return 0;
-  if (lead == 0xF4 && byte(at + 1) > 0x8F) return 0;
-  if (lead == 0xEF && byte(at + 1) == 0xBF && byte(at + 2) >= 0xBE) return 0;  // U+FFFE, U+FFFF
+    if ((byte(i) & 0xC0) != 0x80)
+      return 0;
+  if (lead == 0xE0 && byte(at + 1) < 0xA0)
+    return 0;
+  if (lead == 0xED && byte(at + 1) > 0x9F)
+    return 0;
+  if (lead == 0xF0 && byte(at + 1) < 0x90)
+    return 0;
+  if (lead == 0xF4 && byte(at + 1) > 0x8F)
+    return 0;
+  if (lead == 0xEF && byte(at + 1) == 0xBF && byte(at + 2) >= 0xBE)
+    return 0;  // U+FFFE, U+FFFF
   return length;
 }
 
@@ -36,11 +46,15 @@ std::string printed(const char* format, int precision, double value) {
 std::string fixed(double value, int decimals) { return printed("%.*f", decimals, value); }
 
 std::string figure(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value > 0 ? "inf" : "-inf";
   const double size = std::abs(value);
-  if (size == 0) return "0";
-  if (size >= 99999 || size < 0.00095) return printed("%.*e", 1, value);
+  if (size == 0)
+    return "0";
+  if (size >= 99999 || size < 0.00095)
+    return printed("%.*e", 1, value);
   return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
@@ -53,7 +67,8 @@ std::string right(const std::string& text, size_t width) {
 }
 
 std::string seconds_text(double seconds) {
-  if (seconds < 90) return fixed(seconds, seconds < 10 ? 2 : 1) + " s";
+  if (seconds < 90)
+    return fixed(seconds, seconds < 10 ? 2 : 1) + " s";
   const auto whole = static_cast<int64_t>(seconds + 0.5);
   return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
 }
@@ -63,33 +78,47 @@ std::string xml_escaped(const std::string& text) {
   for (size_t at = 0; at < text.size();) {
     const size_t length = sequence(text, at);
     const char c = text[at];
-    if (length == 0 || (length == 1 && static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t')) out += '?';
-    else if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else if (c == '\'') out += "&apos;";
-    else out += text.substr(at, length);
+    if (length == 0 ||
+        (length == 1 && static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'))
+      out += '?';
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (c == '\'')
+      out += "&apos;";
+    else
+      out += text.substr(at, length);
     at += length == 0 ? 1 : length;
   }
   return out;
 }
 
 std::string headline(const CaseResult& test) {
-  if (test.verdict == Verdict::kPass) return "";
-  if (!test.reason.empty()) return test.reason;
+  if (test.verdict == Verdict::kPass)
+    return "";
+  if (!test.reason.empty())
+    return test.reason;
   std::string names;
   for (const OracleResult& oracle : test.oracles)
-    if (oracle.verdict == Verdict::kFail) names += (names.empty() ? "" : ", ") + oracle.name;
+    if (oracle.verdict == Verdict::kFail)
+      names += (names.empty() ? "" : ", ") + oracle.name;
   return names.empty() ? to_text(test.verdict) : "failed: " + names;
 }
 
 std::vector<std::string> findings_of(const CaseResult& test) {
   std::vector<std::string> lines;
   for (const OracleResult& oracle : test.oracles) {
-    if (oracle.verdict != Verdict::kFail && oracle.verdict != Verdict::kInconclusive) continue;
-    for (const std::string& finding : oracle.findings) lines.push_back(oracle.name + ": " + finding);
-    if (!oracle.findings.empty()) continue;
+    if (oracle.verdict != Verdict::kFail && oracle.verdict != Verdict::kInconclusive)
+      continue;
+    for (const std::string& finding : oracle.findings)
+      lines.push_back(oracle.name + ": " + finding);
+    if (!oracle.findings.empty())
+      continue;
     for (const TensorResult& tensor : oracle.tensors)
       if (tensor.verdict == oracle.verdict)
         lines.push_back(oracle.name + ": " + tensor.tensor + ": hard ratio " +
