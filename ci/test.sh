@@ -12,4 +12,4 @@ preset=${RINGCHECK_PRESET:-release}
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
 cd "$RINGCHECK_ROOT"
-exec ctest --preset "$preset" --output-on-failure "$@"
+exec ctest --preset "$preset" --output-on-failure --parallel "$(nproc)" "$@"

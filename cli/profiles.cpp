@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/profiles.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/case_space.h"
 #include "cli/regressions.h"
 #include "cli/subcommand.h"
+#include "cp/attention_kernel.h"
+#include "parity/contract.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -95,6 +98,15 @@ void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
   }
 }
 
+// The shapes at which a kernel's contract says what RMS z and bias must be.
+void append_calibrated(Cases& cases) {
+  for (const auto& [kernel, unused] : AttentionKernels::all())
+    for (const auto& [text, chart] : parity::contract_json(kernel).at("charts").items()) {
+      cases.push_back(parity::parse_case(text));
+      cases.back().seed = 1;
+    }
+}
+
 Cases smoke() {
   Cases cases = covering(CaseSpace(smoke_sizes()), 300, 1);
   append_regressions(cases, false);
@@ -102,6 +114,7 @@ Cases smoke() {
                  "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
                  "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
                  "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16"});
+  append_calibrated(cases);
   append_mpi(cases, {2, 3, 4}, 4);
   return cases;
 }
@@ -109,6 +122,7 @@ Cases smoke() {
 Cases conformance() {
   Cases cases = covering(CaseSpace(smoke_sizes()), 3000, 2);
   append_regressions(cases, true);
+  append_calibrated(cases);
   append_mpi(cases, {2, 3, 4, 7}, 25);
   return cases;
 }

@@ -60,8 +60,10 @@ std::string in_a_line(const std::string& text) {
   while (std::getline(stream, line))
     if (line.find_first_not_of("- ") != std::string::npos)
       all += (all.empty() ? "" : " ") + line;
-  if (all.size() > kLineShown)
-    all = all.substr(0, kLineShown) + " ...";
+  if (all.size() > kLineShown) {
+    all.resize(kLineShown);
+    all.append(" ...");
+  }
   return all.empty() ? "it said nothing" : all;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "property_tests/generators.h"
@@ -78,6 +79,21 @@ std::string messages_match_in_posting_order(Communicator& comm, int messages) {
   for (int n = 0; n < messages; ++n)
     wrong += mismatch("message " + std::to_string(n), received[n],
                       payload(comm.left(), comm.rank(), 5, n));
+  return wrong;
+}
+
+std::string messages_of_one_transfer_match_in_order(Communicator& comm) {
+  const auto part = [&](int from, int to, int n) { return payload(from, to, 3 + n, n); };
+  std::vector<Message> sends, receives;
+  for (int n = 0; n < 3; ++n) {
+    sends.push_back({part(comm.rank(), comm.right(), n), comm.right()});
+    receives.push_back({at::empty({3 + n}), comm.left()});
+  }
+  comm.transfer(sends, receives, {"test"}).wait();
+  std::string wrong;
+  for (int n = 0; n < 3; ++n)
+    wrong +=
+        mismatch("part " + std::to_string(n), receives[n].data, part(comm.left(), comm.rank(), n));
   return wrong;
 }
 

@@ -46,6 +46,11 @@ RC_GTEST_PROP(Communicator, MessagesMatchInPostingOrder, ()) {
             }) == nothing(world));
 }
 
+RC_GTEST_PROP(Communicator, MessagesOfOneTransferMatchInOrder, ()) {
+  const int world = static_cast<int>(*gen::between(2, 8).as("world"));
+  RC_ASSERT(wrongs(world, checks::messages_of_one_transfer_match_in_order) == nothing(world));
+}
+
 RC_GTEST_PROP(Communicator, AllGatherCollects, ()) {
   const int world = *gen::world().as("world");
   const int64_t elements = *gen::between(1, 20).as("elements");

@@ -126,6 +126,11 @@ std::vector<MpiCheck> all_checks() {
       everywhere(
           "MessagesMatchInPostingOrder",
           [](Communicator& comm) { return checks::messages_match_in_posting_order(comm, 6); }),
+      everywhere("MessagesOfOneTransferMatchInOrder",
+                 [](Communicator& comm) {
+                   return comm.size() == 1 ? ""
+                                           : checks::messages_of_one_transfer_match_in_order(comm);
+                 }),
       everywhere("AllGatherCollects",
                  [](Communicator& comm) { return checks::all_gather_collects(comm, 17); }),
       everywhere("AllToAllDelivers",

@@ -184,6 +184,22 @@ RC_GTEST_PROP(ContextParallelExact, ResultsScaleWithV, ()) {
   RC_ASSERT(difference(run_pass(test, p).whole, expected) == "");
 }
 
+// Q times a power of two and K divided by it: the same scores, bit for bit; gradients the other
+// way.
+RC_GTEST_PROP(ContextParallelExact, ScoresKeepTheirProduct, ()) {
+  parity::Case test = *gen::test_case().as("case");
+  if (test.dtype == at::kHalf)
+    test.dtype = at::kBFloat16;  // fp16 may underflow
+  const double factor = *gen::choice<double>({2, 0.5, 64}).as("factor");
+  parity::Problem p = parity::problem_of(test);
+  reference::Tensors expected = run_pass(test, p).whole;
+  p.q.mul_(factor);
+  p.k.mul_(1 / factor);
+  expected.dq.mul_(1 / factor);
+  expected.dk.mul_(factor);
+  RC_ASSERT(difference(run_pass(test, p).whole, expected) == "");
+}
+
 // dO times a power of two: all gradients times it, bit for bit.
 RC_GTEST_PROP(ContextParallelExact, GradientsScaleWithTheirSource, ()) {
   parity::Case test = *gen::test_case().as("case");

@@ -194,7 +194,7 @@ RC_GTEST_PROP(KernelGradients, InputsAreUntouched, ()) {
 }
 
 KernelCase long_case(const std::string& kernel, decltype(Mask::kind) mask, at::ScalarType dtype) {
-  KernelCase test{kernel, dtype, {mask, 297}, 1, 1, 2, 8, 8, 0.375, std::vector<int64_t>(300), 11};
+  KernelCase test{kernel, dtype, {mask, 297}, 2, 2, 2, 8, 8, 0.375, std::vector<int64_t>(300), 11};
   std::iota(test.order.begin(), test.order.end(), 0);
   return test;
 }

@@ -45,10 +45,12 @@ struct Block {
   Positions queries, keys;
 };
 
+// Documents may end before or after the sequence does.
 Block draw() {
   const int64_t length = *gen::between(1, 24).as("length");
-  return {*gen::mask(length).as("mask"), *gen::positions(length).as("queries"),
-          *gen::positions(length).as("keys")};
+  Mask mask = *gen::mask(length).as("mask");
+  mask.length = std::max<int64_t>(0, length + *gen::between(-3, 3).as("longer"));
+  return {mask, *gen::positions(length).as("queries"), *gen::positions(length).as("keys")};
 }
 
 // visible_pairs counts the pairs of which `visible` holds, pads and repetitions included.

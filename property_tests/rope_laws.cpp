@@ -32,7 +32,6 @@ Setting draw() {
 }
 
 Positions everything(const gen::Cut& cut) { return {{0, cut.length()}}; }
-
 double unit_roundoff(const at::Tensor& x) {
   return x.scalar_type() == at::kDouble ? 0x1p-53 : 0x1p-24;
 }
@@ -175,6 +174,26 @@ RC_GTEST_PROP(Rope, AgreesWithTheReference, ()) {
   RC_ASSERT(near(rotate(s.x, s.rope, mask, all), reference::rotate(s.x, mask, rope), size, 8));
   RC_ASSERT(
       near(rotate_back(s.x, s.rope, mask, all), reference::rotate_back(s.x, mask, rope), size, 8));
+}
+
+// Far out, a slot still turns by the angle as it is defined, p * f_c with every factor rounded to
+// the accumulation type: no table ends, no position is rounded to fewer bits.
+RC_GTEST_PROP(Rope, LargePositionsTurnByTheirOwnAngle, ()) {
+  const int64_t position = *gen::between(0, (int64_t{1} << 24) - 1).as("position");
+  const at::ScalarType dtype = *gen::dtype().as("dtype");
+  const Rope rope{Rope::Pairing::kHalf, 10000, {}};
+  const at::Tensor x = at::tensor({1.0, 1.0, 0.0, 0.0}, at::kDouble).view({1, 1, 1, 4}).to(dtype);
+  const at::Tensor y = rotate(x, rope, {Causal{}, int64_t{1} << 24}, {{position, 1}});
+  const auto angle = [&](double f) {
+    if (dtype == at::kDouble)
+      return static_cast<double>(position) * f;
+    return static_cast<double>(static_cast<float>(position) * static_cast<float>(f));
+  };
+  const double a = angle(1), b = angle(0.01);
+  const at::Tensor expected =
+      at::tensor({std::cos(a), std::cos(b), std::sin(a), std::sin(b)}, at::kDouble)
+          .view({1, 1, 1, 4});
+  RC_ASSERT(near(y, expected, at::full({1}, 1.0), 4));
 }
 
 // By hand: dim 4, base 10000, position 3. Pair 0 turns by 3, pair 1 by 0.03.
