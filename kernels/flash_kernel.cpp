@@ -56,8 +56,8 @@ class Flash final : public AttentionKernel {
     if (view.block.kind == BlockMask::Kind::kEmpty) return result;
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
-        q.q, expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal, view.additive,
-        scale);
+        upright(q.q, scale), expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal,
+        view.additive, std::abs(scale));
     result.out.copy_(out);
     result.lse.copy_(lse);
     if (view.sees_nothing.defined()) {
@@ -77,9 +77,9 @@ class Flash final : public AttentionKernel {
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const at::Tensor lse = saved.lse.masked_fill(saved.lse.isneginf(), INFINITY);
     const auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-        saved.d_o.to(wide), q.q.to(wide), expanded(k, group), expanded(v, group), saved.o.to(wide),
-        lse, 0.0, view.causal, view.additive, scale);
-    return {dq, summed(dk, group), summed(dv, group)};
+        saved.d_o.to(wide), upright(q.q.to(wide), scale), expanded(k, group), expanded(v, group),
+        saved.o.to(wide), lse, 0.0, view.causal, view.additive, std::abs(scale));
+    return {upright(dq, scale), summed(dk, group), summed(dv, group)};
   }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
@@ -93,6 +93,9 @@ class Flash final : public AttentionKernel {
   }
 
  private:
+  // A negative scale would turn the kernel's -inf of hidden keys into +inf: it goes into the sign of
+  // q, and of dq.
+  static at::Tensor upright(const at::Tensor& q, double scale) { return scale < 0 ? q.neg() : q; }
   static at::Tensor expanded(const at::Tensor& x, int64_t group) {
     return group == 1 ? x : x.repeat_interleave(group, 1);
   }

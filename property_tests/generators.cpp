@@ -134,9 +134,6 @@ rc::Gen<parity::Case> test_case() {
       test.rope = *gen::rope();
     if (*flag())
       test.scale = *choice<double>({0.5, 0.3, 0.25, -0.5});
-    // ATen's flash attention takes positive scales only.
-    if (test.kernel == "flash" && test.scale)
-      test.scale = std::abs(*test.scale);
     test.seed = *seed();
     if (parity::not_supported(test))
       test.dim_v = test.dim;

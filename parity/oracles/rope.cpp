@@ -13,8 +13,10 @@ namespace ringcheck::parity {
 namespace {
 
 // A rotated pair (a, b) may be off by |a| + |b| times the error of sine and cosine, two units of
-// the accumulation type and the products, and by its one rounding to the dtype. As sigma serves
-// a third of it: rounding errors are bounded, not Gaussian.
+// the accumulation type and the products, and by its one rounding to the dtype. In float64 nothing
+// rounds the frequency to fewer bits: two evaluations of it differ by some units, and the angle of
+// position p by p times as many. As sigma serves a third of it: rounding errors are bounded, not
+// Gaussian.
 TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor& actual,
                            const at::Tensor& given) {
   const reference::Rope rope = reference_rope(test);
@@ -25,8 +27,9 @@ TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor&
       reference::mix_pairs(unrotated.abs(), rope.pairing, one, one, one);
   const reference::Contract contract = contract_of(test);
   const double rounding = test.dtype == at::kFloat ? 0x1p-24 : contract.u_o;
-  const at::Tensor bound = magnitude * (8 * contract.u_a) +
-                           (value.abs() + magnitude * (8 * contract.u_a)) * rounding +
+  const double angle = test.dtype == at::kDouble ? 16 * static_cast<double>(test.seq) : 0;
+  const at::Tensor turning = magnitude * ((8 + angle) * contract.u_a);
+  const at::Tensor bound = turning + (value.abs() + turning) * rounding +
                            at::where(magnitude > 0, contract.eta_o + contract.eta_e, 0.0);
   return compare(test, name, actual, value, bound, bound / 3);
 }
