@@ -87,7 +87,8 @@ int run(const Options& options) {
 const Subcommands::Add add("calibrate", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("measures the charts of a kernel's numerics contract");
-  program.add_option("--kernel", options->kernel, "the kernel, known to be right")->capture_default_str();
+  program.add_option("--kernel", options->kernel, "the kernel, known to be right")
+      ->capture_default_str();
   program.add_option("--seeds", options->seeds, "how many seeds a shape")->capture_default_str();
   program.add_option("--contract", options->file, "the contract file to write")->required();
   return [options] { return run(*options); };
