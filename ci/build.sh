@@ -13,6 +13,11 @@ shift $(($# > 0))
 source "$ci/environment.sh"
 cd "$RINGCHECK_ROOT"
 
+# One build of a tree at a time.
+mkdir -p build
+exec 8>"build/$preset.lock"
+flock 8
+
 SECONDS=0
 cmake --preset "$preset"
 cmake --build --preset "$preset" --parallel "$(ringcheck_jobs)" ${1:+--target "$@"}

@@ -100,11 +100,13 @@ void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
 
 // The shapes at which a kernel's contract says what RMS z and bias must be.
 void append_calibrated(Cases& cases) {
-  for (const auto& [kernel, unused] : AttentionKernels::all())
-    for (const auto& [text, chart] : parity::contract_json(kernel).at("charts").items()) {
+  for (const auto& [kernel, unused] : AttentionKernels::all()) {
+    const nlohmann::json contract = parity::contract_json(kernel);
+    for (const auto& [text, chart] : contract.at("charts").items()) {
       cases.push_back(parity::parse_case(text));
       cases.back().seed = 1;
     }
+  }
 }
 
 Cases smoke() {

@@ -99,67 +99,6 @@ RC_GTEST_PROP(ContextParallel, PadsComeBackEmpty, ()) {
   }
 }
 
-// Another forward pass, of other values, between a forward pass and its backward pass.
-RC_GTEST_PROP(ContextParallel, ForwardsMayInterleave, ()) {
-  const parity::Case test = *gen::test_case().as("case");
-  parity::Case later = test;
-  ++later.seed;
-  const Layout layout = parity::layout_of(test);
-  const parity::Problem first = parity::problem_of(test), second = parity::problem_of(later);
-  const Pass interleaved =
-      together(test, on_every_rank(test.world, [&](Communicator& comm) {
-                 const Positions& own = layout[comm.rank()];
-                 const parity::Problem a = local_problem(test, first, own, 0);
-                 const parity::Problem b = local_problem(test, second, own, 0);
-                 ContextParallel attention(comm, options_of(test));
-                 auto context = attention.forward(a.q, a.k, a.v);
-                 auto other = attention.forward(b.q, b.k, b.v);
-                 const Gradients d = attention.backward(context, a.d_o);
-                 attention.backward(other, b.d_o);
-                 return RankPass{
-                     {context.o, context.lse, d.dq, d.dk, d.dv}, context.q.q, context.kv.k(), {}};
-               }));
-  RC_ASSERT(difference(interleaved, run_pass(test)) == "");
-}
-
-// A model of other sizes on the same communicator before it.
-RC_GTEST_PROP(ContextParallel, ModelsDoNotDisturbEachOther, ()) {
-  const parity::Case test = *gen::test_case().as("case");
-  parity::Case other = test;
-  other.q_heads *= 3;
-  other.kv_heads *= 3;
-  other.batch = 3 - test.batch;
-  const parity::Problem problem = parity::problem_of(test), elsewhere = parity::problem_of(other);
-  const Layout layout = parity::layout_of(test);
-  const Pass after = together(test, on_every_rank(test.world, [&](Communicator& comm) {
-                                const Positions& own = layout[comm.rank()];
-                                rank_pass(comm, other, local_problem(other, elsewhere, own, 0));
-                                return rank_pass(comm, test, local_problem(test, problem, own, 0));
-                              }));
-  RC_ASSERT(difference(after, run_pass(test)) == "");
-}
-
-// Whether the ranks are a world or a group of one: offset, strided, reversed.
-RC_GTEST_PROP(ContextParallel, GroupsAreLikeWorlds, ()) {
-  parity::Case test = *gen::test_case().as("case");
-  test.world = std::min(test.world, 4);
-  const bool strided = *gen::flag().as("strided");
-  const int order = *gen::choice<int>({1, -1}).as("order");
-  const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
-  const auto ranks = on_every_rank(2 * test.world, [&](Communicator& world) {
-    const int color = strided ? world.rank() % 2 : world.rank() / test.world;
-    const auto comm = world.split(color, order * world.rank());
-    return rank_pass(*comm, test, local_problem(test, problem, layout[comm->rank()], 0)).tensors;
-  });
-  const Pass alone = run_pass(test);
-  for (int world_rank = 0; world_rank < 2 * test.world; ++world_rank) {
-    const int place = strided ? world_rank / 2 : world_rank % test.world;
-    const int rank = order > 0 ? place : test.world - 1 - place;
-    RC_ASSERT(difference(ranks[world_rank], alone.ranks[rank].tensors) == "");
-  }
-}
-
 // The memory layout of the inputs: [batch, seq, heads, dim], and a slice of a wider tensor.
 RC_GTEST_PROP(ContextParallel, StridesDoNotMatter, ()) {
   const parity::Case test = *gen::test_case().as("case");

@@ -54,7 +54,9 @@ TEST(Registry, AnUnknownNameSaysWhatIsKnown) {
     Rotations::at("spiral");
     FAIL() << "accepted";
   } catch (const std::out_of_range& error) {
-    EXPECT_STREQ(error.what(), "unknown name 'spiral'; known: allgather, alltoall, p2p");
+    EXPECT_THAT(error.what(), testing::HasSubstr("unknown name 'spiral'; known: "));
+    for (const std::string& name : names<Rotations>())
+      EXPECT_THAT(error.what(), testing::HasSubstr(name));
   }
 }
 

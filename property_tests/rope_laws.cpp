@@ -13,7 +13,6 @@
 #include "cp/shard.h"
 #include "parity/reference_rope.h"
 #include "property_tests/generators.h"
-#include "property_tests/passes.h"
 
 namespace ringcheck {
 namespace {
@@ -173,7 +172,8 @@ RC_GTEST_PROP(Rope, AgreesWithTheReference, ()) {
   const at::Tensor size = pair_size(s.x, s.rope);
   const reference::Rope rope = parity::reference_rope(test);
   const Positions all = everything(s.cut);
-  const double terms = 8 + (test.dtype == at::kDouble ? 16.0 * static_cast<double>(mask.length) : 0);
+  const double terms =
+      8 + (test.dtype == at::kDouble ? 16.0 * static_cast<double>(mask.length) : 0);
   RC_ASSERT(near(rotate(s.x, s.rope, mask, all), reference::rotate(s.x, mask, rope), size, terms));
   RC_ASSERT(near(rotate_back(s.x, s.rope, mask, all), reference::rotate_back(s.x, mask, rope), size,
                  terms));
@@ -230,29 +230,6 @@ TEST(Rope, Llama3ByHand) {
     EXPECT_NEAR(y[pair].item<double>(), std::cos(f), 0x1p-48);
     EXPECT_NEAR(y[pair + 4].item<double>(), std::sin(f), 0x1p-48);
   }
-}
-
-// In a pass: q and k are rotated as a whole sequence would be, V is not; O and LSE are those of
-// rotated inputs, and dQ and dK come back through the inverse rotation.
-RC_GTEST_PROP(Rope, ContextParallelRotatesByGlobalPosition, ()) {
-  parity::Case test = *gen::test_case().as("case");
-  test.rope = *gen::rope().as("rope");
-  if (accumulation_type(test.dtype) != test.dtype)
-    test.dtype = at::kFloat;
-  const Mask mask = parity::mask_of(test);
-  const Positions all{{0, test.seq}};
-  parity::Problem p = local_problem(test, parity::problem_of(test), all, 0);
-  const Pass pass = run_pass(test, p);
-  const auto turned = [&](const at::Tensor& x) { return rotate(x, test.rope, mask, all); };
-  parity::Case plain = test;
-  plain.rope = {};
-  const Pass rotated = run_pass(plain, {turned(p.q), turned(p.k), p.v, p.d_o});
-  reference::Tensors expected = rotated.whole;
-  expected.dq = rotate_back(expected.dq, test.rope, mask, all);
-  expected.dk = rotate_back(expected.dk, test.rope, mask, all);
-  RC_ASSERT(difference(pass.q_rotated, turned(p.q)) == "");
-  RC_ASSERT(difference(pass.k_rotated, turned(p.k)) == "");
-  RC_ASSERT(difference(pass.whole, expected) == "");
 }
 
 }  // namespace
