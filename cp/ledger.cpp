@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/ledger.h"
 
+#include <stdexcept>
+
 namespace ringcheck {
 
 void Ledger::attended(Attended event) {
@@ -21,6 +23,14 @@ std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
 
 void Ledger::complete(std::optional<size_t> transfer) {
   if (transfer) transfers_[*transfer].end = now();
+}
+
+void Ledger::restart() {
+  if (phase_) throw std::logic_error("a ledger restarts between passes, not within one");
+  attended_.clear();
+  transfers_.clear();
+  merges_[0] = merges_[1] = 0;
+  memory_ = std::make_shared<MemoryMeter>();
 }
 
 void Ledger::enter(const Operation& operation) {

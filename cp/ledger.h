@@ -63,6 +63,9 @@ class Ledger {
                                     int64_t bytes);
   void complete(std::optional<size_t> transfer);
 
+  // Forgets all events and all memory, so that what follows is counted alone. Outside a phase.
+  void restart();
+
   void enter(const Operation& operation);  // tells the observer, if any
   void observe(std::function<void(const Operation&)> observer) { observer_ = std::move(observer); }
   const Operation& current() const { return current_; }

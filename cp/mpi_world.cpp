@@ -103,12 +103,8 @@ class MpiCommunicator final : public Communicator {
   Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
                    Label label) override {
     auto posted = std::make_shared<std::vector<Half>>();
-    for (const Message& message : receives)
-      if (message.peer != rank()) posted->push_back(post(message, label, false));
-    for (const Message& message : sends) {
-      if (message.peer != rank()) posted->push_back(post(message, label, true));
-      else copy_to_self(message, receives);
-    }
+    for (const Message& message : receives) posted->push_back(post(message, label, false));
+    for (const Message& message : sends) posted->push_back(post(message, label, true));
     return pending(posted);
   }
 
@@ -139,8 +135,10 @@ class MpiCommunicator final : public Communicator {
     using Direction = Transferred::Direction;
     const int peer = world_rank(message.peer);
     Half half{message.data, send, MPI_REQUEST_NULL, {label.name, label.step, peer}, {}, {}};
-    half.entries = {ledger().transferred(send ? Direction::kSent : Direction::kReceived,
-                                         half.operation, static_cast<int64_t>(half.data.nbytes()))};
+    if (message.peer != rank())
+      half.entries = {ledger().transferred(send ? Direction::kSent : Direction::kReceived,
+                                           half.operation,
+                                           static_cast<int64_t>(half.data.nbytes()))};
     void* memory = half.data.data_ptr();
     const int n = elements(half.data);
     const MPI_Datatype type = datatype(half.data);
@@ -164,11 +162,6 @@ class MpiCommunicator final : public Communicator {
       complete(*posted);
       std::erase(outstanding_, posted);
     });
-  }
-
-  void copy_to_self(const Message& message, const std::vector<Message>& receives) {
-    for (const Message& receive : receives)
-      if (receive.peer == rank()) receive.data.copy_(message.data.view_as(receive.data));
   }
 
   void complete(std::vector<Half>& posted) {

@@ -22,6 +22,7 @@ namespace {
 struct Parcel {
   at::Tensor data;
   bool posted = false, taken = false;
+  std::condition_variable changed;  // only its two ranks wait here, so nobody else is woken
 };
 
 // (group, sending world rank, receiving world rank, how many messages went that way before)
@@ -40,30 +41,29 @@ class PostOffice {
     std::lock_guard lock(mutex_);
     parcels_.erase(address);
   }
-  void change(const std::function<void()>& what) {
+  void change(Parcel& parcel, const std::function<void()>& what) {
     {
       std::lock_guard lock(mutex_);
       what();
     }
-    changed_.notify_all();
+    parcel.changed.notify_all();
   }
   // False when the time is up; throws when another rank has failed.
-  bool await(std::chrono::milliseconds time, const std::function<bool()>& what) {
+  bool await(Parcel& parcel, std::chrono::milliseconds time, const std::function<bool()>& what) {
     std::unique_lock lock(mutex_);
-    const bool in_time = changed_.wait_for(lock, time, [&] { return what() || failure_; });
+    const bool in_time = parcel.changed.wait_for(lock, time, [&] { return what() || failure_; });
     if (failure_ && !what()) throw Abandoned(failure_->what());
     return in_time;
   }
   void fail(const RankFailure& failure) {
-    change([&] {
-      if (!failure_) failure_ = failure;
-    });
+    std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = failure;
+    for (const auto& [address, parcel] : parcels_) parcel->changed.notify_all();
   }
   const std::optional<RankFailure>& failure() const { return failure_; }
 
  private:
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<Address, std::shared_ptr<Parcel>> parcels_;
   std::optional<RankFailure> failure_;
 };
@@ -129,7 +129,7 @@ class ThreadCommunicator final : public Communicator {
     if (to != rank())
       send.entry = ledger().transferred(Transferred::Direction::kSent, send.operation,
                                         static_cast<int64_t>(send.data.nbytes()));
-    office_->change([&] {
+    office_->change(*send.parcel, [&] {
       send.parcel->data = send.data;
       send.parcel->posted = true;
     });
@@ -161,7 +161,7 @@ class ThreadCommunicator final : public Communicator {
                                " bytes, the peer sent " + std::to_string(sent.nbytes()));
     receive.data.copy_(sent.view_as(receive.data));
     ledger().complete(receive.entry);
-    office_->change([&] { receive.parcel->taken = true; });
+    office_->change(*receive.parcel, [&] { receive.parcel->taken = true; });
     receive.parcel.reset();
   }
 
@@ -178,7 +178,7 @@ class ThreadCommunicator final : public Communicator {
 
   void await(const Half& half, const std::function<bool()>& what, const char* otherwise) {
     ledger().enter(half.operation);
-    if (!office_->await(deadline(), what))
+    if (!office_->await(*half.parcel, deadline(), what))
       throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) + " ms");
   }
 

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a Case that have parameters: mask, RoPE, rotation, balancer.
-#include <charconv>
 #include <cmath>
 
 #include "parity/case.h"

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "cp/context_parallel.h"
 #include "cp/memory.h"
 
@@ -29,18 +31,21 @@ int64_t wrong_pads(const Case& test, const Positions& positions, const RankOutpu
          wrong(output.dq, pads, 0) + wrong(output.dk, pads, 0) + wrong(output.dv, pads, 0);
 }
 
-RankRecord measured(const Ledger& ledger, int world) {
+RankRecord measured(const Communicator& comm) {
+  const Ledger& ledger = comm.ledger();
+  const std::vector<int>& members = comm.group().world_ranks;
   RankRecord record;
   record.forward = ledger.sum(Phase::kForward);
   record.backward = ledger.sum(Phase::kBackward);
   record.peak_bytes = ledger.memory()->total().peak;
   record.kv_bytes = ledger.memory()->tagged(MemoryTag::kKv).peak;
   record.traveller_bytes = ledger.memory()->tagged(MemoryTag::kTraveller).peak;
-  record.sent_to.resize(world);
-  record.received_from.resize(world);
+  record.sent_to.resize(members.size());
+  record.received_from.resize(members.size());
   for (const Transferred& event : ledger.transfers()) {
     const bool sent = event.direction == Transferred::Direction::kSent;
-    (sent ? record.sent_to : record.received_from).at(event.operation.peer) += event.bytes;
+    const auto peer = std::ranges::find(members, event.operation.peer) - members.begin();
+    (sent ? record.sent_to : record.received_from).at(peer) += event.bytes;
   }
   return record;
 }
@@ -62,13 +67,14 @@ RankOutput both_passes(Communicator& comm, const Case& test, const Problem& loca
 
 RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input) {
   RankOutput output;
+  comm.ledger().restart();
   {
     const Metered metered(comm.ledger().memory());
     const Problem own{input.local.q.clone(), input.local.k.clone(), input.local.v.clone(),
                       input.local.d_o.clone()};
     output = both_passes(comm, test, own);
   }
-  output.record = measured(comm.ledger(), comm.size());
+  output.record = measured(comm);
   output.record.wrong_pads = wrong_pads(test, input.positions, output);
   return output;
 }

@@ -19,7 +19,8 @@ struct RankRecord {
   int64_t kv_bytes = 0;                      // most K and V held at a time
   int64_t traveller_bytes = 0;               // most gradient travellers held at a time
   int64_t wrong_pads = 0;                    // elements of pad slots that are not exactly empty
-  std::vector<int64_t> sent_to, received_from;  // bytes by world rank
+  std::vector<int64_t> sent_to, received_from;  // bytes by rank of the group
+  bool operator==(const RankRecord&) const = default;
 };
 
 // What one rank has: its slots of the problem, and where they belong.
@@ -39,7 +40,7 @@ struct RankOutput {
 // The implementation under test, as one rank of a communicator runs it.
 using Subject = std::function<RankOutput(Communicator&, const Case&, const RankInput&)>;
 
-// Ours: strategy x rotation x balancer x kernel, as the case says.
+// Ours: strategy x rotation x balancer x kernel, as the case says. Restarts the rank's ledger.
 RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input);
 
 }  // namespace ringcheck::parity

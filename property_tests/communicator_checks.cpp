@@ -97,6 +97,19 @@ std::string messages_of_one_transfer_match_in_order(Communicator& comm) {
   return wrong;
 }
 
+std::string messages_to_oneself_match_in_order(Communicator& comm) {
+  std::vector<Message> sends, receives;
+  for (int n = 0; n < 3; ++n) {
+    sends.push_back({payload(comm.rank(), comm.rank(), 4, n), comm.rank()});
+    receives.push_back({at::empty({4}), comm.rank()});
+  }
+  comm.transfer(sends, receives, {"test"}).wait();
+  std::string wrong;
+  for (int n = 0; n < 3; ++n)
+    wrong += mismatch("part " + std::to_string(n), receives[n].data, sends[n].data);
+  return wrong;
+}
+
 std::string all_gather_collects(Communicator& comm, int64_t elements) {
   std::vector<at::Tensor> gathered;
   for (int r = 0; r < comm.size(); ++r)

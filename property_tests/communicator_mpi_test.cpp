@@ -59,8 +59,6 @@ std::string refused(const std::function<void()>& use, const char* what) {
 
 // Nothing is posted where a message is refused, so nothing is left behind.
 std::string a_strided_message_is_refused(Communicator& world, MpiSession&) {
-  if (world.size() == 1)
-    return "";  // nothing is sent
   const at::Tensor strided = at::ones({4, 4}).t(), plain = at::ones({4, 4});
   return refused(
              [&] {
@@ -131,6 +129,7 @@ std::vector<MpiCheck> all_checks() {
                    return comm.size() == 1 ? ""
                                            : checks::messages_of_one_transfer_match_in_order(comm);
                  }),
+      everywhere("MessagesToOneselfMatchInOrder", checks::messages_to_oneself_match_in_order),
       everywhere("AllGatherCollects",
                  [](Communicator& comm) { return checks::all_gather_collects(comm, 17); }),
       everywhere("AllToAllDelivers",

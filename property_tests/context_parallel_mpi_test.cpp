@@ -25,29 +25,6 @@ const char* const kCases[] = {
     "ring:allgather[keep]/contiguous/plain/causal/hq4/hkv2/s30/d8/float64/rope:half[500000,llama3]",
     "ring:allgather[keep]/striped[2]/plain/full/hq2/hkv1/s3/d8/bf16/scale:0.25"};
 
-Counters since(const Counters& before, const Counters& after) {
-  return {after.bytes_sent - before.bytes_sent, after.bytes_received - before.bytes_received,
-          after.messages - before.messages,     after.pairs - before.pairs,
-          after.flops - before.flops,           after.steps - before.steps,
-          after.merges - before.merges};
-}
-
-// Our own context parallelism. Groups share the ledger of their world, so what a pass did is what
-// was added to it.
-parity::RankOutput subject(Communicator& comm, const parity::Case& test,
-                           const parity::RankInput& input) {
-  const Ledger& ledger = comm.ledger();
-  const Counters forward = ledger.sum(Phase::kForward), backward = ledger.sum(Phase::kBackward);
-  const RankPass pass = rank_pass(comm, test, input.local);
-  const reference::Tensors& t = pass.tensors;
-  parity::RankOutput output{t.o, t.lse, t.dq, t.dk, t.dv, pass.q_rotated, pass.k_rotated, {}};
-  output.record.forward = since(forward, ledger.sum(Phase::kForward));
-  output.record.backward = since(backward, ledger.sum(Phase::kBackward));
-  output.record.sent_to.resize(comm.size());
-  output.record.received_from.resize(comm.size());
-  return output;
-}
-
 std::string unlike(const parity::Outcome& mpi, const parity::Outcome& threads) {
   std::string wrong = difference(mpi.tensors, threads.tensors) +
                       difference(mpi.q_rotated, threads.q_rotated) +
@@ -55,8 +32,7 @@ std::string unlike(const parity::Outcome& mpi, const parity::Outcome& threads) {
   if (mpi.ranks.size() != threads.ranks.size())
     return wrong + "another number of ranks";
   for (size_t rank = 0; rank < mpi.ranks.size(); ++rank)
-    if (!(mpi.ranks[rank].forward == threads.ranks[rank].forward &&
-          mpi.ranks[rank].backward == threads.ranks[rank].backward))
+    if (mpi.ranks[rank] != threads.ranks[rank])
       wrong += "other counters on rank " + std::to_string(rank) + "; ";
   return wrong;
 }
@@ -65,15 +41,16 @@ std::string unlike(const parity::Outcome& mpi, const parity::Outcome& threads) {
 // bounds of attention.
 std::string same_as_threads(Communicator& group, parity::Case test) {
   test.world = group.size();
-  const auto mpi = parity::solve(test, group, subject);
+  const auto mpi = parity::solve(test, group, parity::context_parallel);
   if (group.rank() != 0)
     return mpi ? "an outcome on another rank than 0" : "";
   const ThreadWorld threads{test.world, 30s, {}};
-  std::string wrong = unlike(*mpi, parity::solve(test, threads, subject));
+  std::string wrong = unlike(*mpi, parity::solve(test, threads, parity::context_parallel));
+  const parity::Problem problem = parity::problem_of(test);
   Pass pass;
-  pass.q_rotated = mpi->q_rotated;
-  pass.k_rotated = mpi->k_rotated;
-  wrong += beyond(mpi->tensors, judgement(test, parity::problem_of(test), pass));
+  pass.q_rotated = mpi->q_rotated.defined() ? mpi->q_rotated : problem.q;
+  pass.k_rotated = mpi->k_rotated.defined() ? mpi->k_rotated : problem.k;
+  wrong += beyond(mpi->tensors, judgement(test, problem, pass));
   return wrong.empty() ? "" : parity::to_text(test) + ": " + wrong;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "parity/subject.h"
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
 
@@ -71,6 +72,25 @@ RC_GTEST_PROP(ContextParallelState, GroupsAreLikeWorlds, ()) {
     const int rank = order > 0 ? place : test.world - 1 - place;
     RC_ASSERT(difference(ranks[world_rank], alone.ranks[rank].tensors) == "");
   }
+}
+
+// What a rank counts is what its own group did in this pass: not another group, nor a pass before.
+RC_GTEST_PROP(ContextParallelState, GroupsCountLikeWorlds, ()) {
+  parity::Case test = *gen::test_case().as("case");
+  test.world = std::min(test.world, 4);
+  const Layout layout = parity::layout_of(test);
+  const auto record = [&](Communicator& comm) {
+    const Positions& own = layout[comm.rank()];
+    return parity::context_parallel(comm, test, {parity::problem_of(test, own), own}).record;
+  };
+  const auto alone = on_every_rank(test.world, record);
+  const auto ranks = on_every_rank(2 * test.world, [&](Communicator& world) {
+    const auto comm = world.split(world.rank() % 2, world.rank());
+    record(*comm);
+    return record(*comm);
+  });
+  for (int world_rank = 0; world_rank < 2 * test.world; ++world_rank)
+    RC_ASSERT(ranks[world_rank] == alone[world_rank / 2]);
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ class StraightHome final : public GradientCarrier {
 
   void add(const at::Tensor& dk, const at::Tensor& dv) override {
     if (step_ == 0) {
-      sum_.packed = term(dk, dv);
+      sum_.packed = buffer(shape_, MemoryTag::kTraveller);
+      fill(sum_.packed, dk, dv);
     } else {
       take();
       if (!outgoing_.defined()) outgoing_ = buffer(shape_, MemoryTag::kTraveller);
@@ -62,7 +63,6 @@ class StraightHome final : public GradientCarrier {
       const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
       const int helper = (comm_.rank() + step_) % comm_.size();
       arrival_ = comm_.exchange(outgoing_, owner, incoming_, helper, {"send gradients", step_});
-      in_flight_ = true;
     }
     ++step_;
   }
@@ -75,20 +75,15 @@ class StraightHome final : public GradientCarrier {
   }
 
  private:
-  at::Tensor term(const at::Tensor& dk, const at::Tensor& dv) const {
-    at::Tensor packed = buffer(shape_, MemoryTag::kTraveller);
-    fill(packed, dk, dv);
-    return packed;
-  }
   void fill(const at::Tensor& packed, const at::Tensor& dk, const at::Tensor& dv) const {
     const PackedKv block{packed, shape_};
     block.k().copy_(dk);
     block.v().copy_(dv);
   }
+  // What the step before brought.
   void take() {
     arrival_.wait();
-    if (in_flight_) sum_.packed += incoming_;
-    in_flight_ = false;
+    if (step_ > 1) sum_.packed += incoming_;
   }
 
   Communicator& comm_;
@@ -96,7 +91,6 @@ class StraightHome final : public GradientCarrier {
   PackedKv sum_;
   at::Tensor outgoing_, incoming_;
   Pending arrival_;
-  bool in_flight_ = false;
   int step_ = 0;
 };
 
