@@ -146,8 +146,8 @@ const std::vector<Axis>& axes() {
        [](const Case& c) { return c.scale ? parity::number_text(*c.scale) : "default"; }},
       name_axis("data", names_of(parity::data_families()), &Case::data),
       {"seed", "of the data", set_seed, [](const Case& c) { return std::to_string(c.seed); }},
-      name_axis("device", "cpu", &Case::device),
-      name_axis("world-kind", "thread: ranks in one process; mpi: a process a rank",
+      name_axis("device", "cpu, cuda", &Case::device),
+      name_axis("world-kind", "thread: ranks in one process; mpi: a process a rank, over NCCL on GPUs",
                 &Case::world_kind)};
   return table;
 }
@@ -189,10 +189,9 @@ std::vector<Case> filtered(std::vector<Case> cases, const AxisValues& values) {
     const auto given = values.find(axis.name);
     if (given == values.end())
       continue;
-    if (axis.name == "seed" || axis.name == "device") {
+    if (axis.name == "seed") {
       if (given->second.size() > 1)
-        throw UsageError("--" + axis.name +
-                         " takes one value beside --profile, whose cases it replaces");
+        throw UsageError("--seed takes one value beside --profile, whose cases it replaces");
       for (Case& test : cases) {
         axis.set(test, given->second.front());
         parity::validate(test);

@@ -131,12 +131,13 @@ Sizes clean_sizes() {
           {1, 2, 3, 4, 5, 6, 7, 8}};
 }
 
-CaseSpace::CaseSpace(Sizes sizes) : sizes_(std::move(sizes)) {
+CaseSpace::CaseSpace(Sizes sizes, const std::string& device)
+    : sizes_(std::move(sizes)), device_(device), device_type_(device == "cuda" ? at::kCUDA : at::kCPU) {
   factors_ = {
       {"world", words_of(sizes_.worlds)},
       {"rotation", rotations()},
       {"balance", balancers()},
-      {"kernel", names_of(AttentionKernels::all())},
+      {"kernel", kernels_on(device_type_)},
       {"mask",
        {"full", "causal", "window", "doc", "docfull", "prefix", "doc:pads", "docfull:pads"}},
       {"dtype", {"float64", "float32", "bf16", "fp16"}},
@@ -167,6 +168,7 @@ const std::string& CaseSpace::value(const Choice& choice, const std::string& fac
 Case CaseSpace::build(const Choice& choice, Random& random) const {
   const auto is = [&](const char* factor) -> const std::string& { return value(choice, factor); };
   Case test;
+  test.device = device_;
   test.world = static_cast<int>(parity::parse_size(is("world")));
   parity::parse_rotation(is("rotation"), test);
   parity::parse_balance(is("balance"), test);
@@ -191,7 +193,7 @@ Case CaseSpace::build(const Choice& choice, Random& random) const {
     test.scale.reset();
   parity::validate(test);
   if (parity::not_supported(test))
-    test.kernel = "plain";
+    test.kernel = plainest_kernel(device_type_);
   return test;
 }
 

@@ -30,13 +30,14 @@ Sizes clean_sizes();
 // registries.
 class CaseSpace {
  public:
-  explicit CaseSpace(Sizes sizes);
+  // On a device ("cpu", "cuda") there are the kernels that run on it.
+  CaseSpace(Sizes sizes, const std::string& device);
 
   // An index into the values of each factor.
   using Choice = std::vector<int>;
   Choice choose(Random& random) const;
   // The case of a choice; what a choice leaves open (length, documents, parameters) is drawn. A
-  // kernel that cannot run it is replaced by plain.
+  // kernel that cannot run it is replaced by one that runs everything on the device.
   parity::Case build(const Choice& choice, Random& random) const;
 
   struct Factor {
@@ -49,6 +50,8 @@ class CaseSpace {
   const std::string& value(const Choice& choice, const std::string& factor) const;
 
   Sizes sizes_;
+  std::string device_;
+  at::DeviceType device_type_;
   std::vector<Factor> factors_;
 };
 

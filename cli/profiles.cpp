@@ -9,6 +9,7 @@
 #include "cli/regressions.h"
 #include "cli/subcommand.h"
 #include "cp/attention_kernel.h"
+#include "cp/moment.h"
 #include "parity/contract.h"
 
 namespace ringcheck::cli {
@@ -77,6 +78,16 @@ void append(Cases& cases, const std::vector<std::string>& texts) {
     cases.push_back(parity::parse_case(text));
 }
 
+// Moves cases to the device; a kernel that is not there is replaced.
+Cases moved(Cases cases, const std::string& device) {
+  for (Case& test : cases) {
+    test.device = device;
+    if (parity::not_supported(test))
+      test.kernel = plainest_kernel(parity::device_type_of(test));
+  }
+  return cases;
+}
+
 void append_regressions(Cases& cases, bool large) {
   for (const Regression& entry : regressions())
     if (large || !entry.large)
@@ -86,7 +97,10 @@ void append_regressions(Cases& cases, bool large) {
 // The first `count` cases of each world size again, a process a rank.
 void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
   const Cases threads = cases;
+  const bool on_gpus = !cases.empty() && cases.front().device == "cuda";
   for (const int world : worlds) {
+    if (on_gpus && world > device_count(at::kCUDA))
+      continue;
     int left = count;
     for (Case test : threads) {
       if (test.world != world || left == 0)
@@ -99,41 +113,46 @@ void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
 }
 
 // The shapes at which a kernel's contract says what RMS z and bias must be.
-void append_calibrated(Cases& cases) {
+void append_calibrated(Cases& cases, const std::string& device) {
   for (const auto& [kernel, unused] : AttentionKernels::all()) {
     const nlohmann::json contract = parity::contract_json(kernel);
     for (const auto& [text, chart] : contract.at("charts").items()) {
-      cases.push_back(parity::parse_case(text));
-      cases.back().seed = 1;
+      Case test = parity::parse_case(text);
+      test.seed = 1;
+      if (test.device == device)
+        cases.push_back(test);
     }
   }
 }
 
-Cases smoke() {
-  Cases cases = covering(CaseSpace(smoke_sizes()), 300, 1);
+Cases smoke(const std::string& device) {
+  Cases cases = covering(CaseSpace(smoke_sizes(), device), 300, 1);
   append_regressions(cases, false);
   append(cases, {"ring:alltoall/headtail/causal/P4/hq2/hkv1/s1024/d64/bf16/rope:half[10000]",
                  "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
                  "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
                  "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16"});
-  append_calibrated(cases);
+  cases = moved(std::move(cases), device);
+  append_calibrated(cases, device);
   append_mpi(cases, {2, 3, 4}, 4);
   return cases;
 }
 
-Cases conformance() {
-  Cases cases = covering(CaseSpace(smoke_sizes()), 3000, 2);
+Cases conformance(const std::string& device) {
+  Cases cases = covering(CaseSpace(smoke_sizes(), device), 3000, 2);
   append_regressions(cases, true);
-  append_calibrated(cases);
+  cases = moved(std::move(cases), device);
+  append_calibrated(cases, device);
   append_mpi(cases, {2, 3, 4, 7}, 25);
   return cases;
 }
 
-Cases stress() {
-  Cases cases = covering(CaseSpace(stress_sizes()), 150, 3);
+Cases stress(const std::string& device) {
+  Cases cases = covering(CaseSpace(stress_sizes(), device), 150, 3);
   append(cases, {"ring:alltoall/headtail/causal/P8/hq2/hkv1/s4K/d128/bf16/rope:half[500000,llama3]",
                  "ring:p2p/striped[16]/causal/P16/hq1/hkv1/s4K/d64/float32",
                  "ring:allgather[keep]/headtail/window[1024]/P7/hq2/hkv1/s5000/d64/fp16"});
+  cases = moved(std::move(cases), device);
   append_mpi(cases, {2, 4, 8}, 5);
   return cases;
 }
@@ -158,8 +177,8 @@ const Profile& profile(const std::string& name) {
   throw UsageError("unknown profile '" + name + "'; known: " + names);
 }
 
-Cases clean_cases(int64_t count, uint64_t seed) {
-  const CaseSpace space(clean_sizes());
+Cases clean_cases(int64_t count, uint64_t seed, const std::string& device) {
+  const CaseSpace space(clean_sizes(), device);
   Random random(seed);
   Cases cases;
   while (static_cast<int64_t>(cases.size()) < count)

@@ -4,6 +4,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <set>
@@ -13,6 +14,7 @@
 #include "cli/to_result.h"
 #include "cp/error.h"
 #include "cp/mpi_world.h"
+#include "cp/store_world.h"
 #include "parity/runner.h"
 
 namespace ringcheck::cli {
@@ -23,22 +25,36 @@ std::chrono::milliseconds deadline(std::optional<double> seconds, const parity::
   return std::chrono::milliseconds(static_cast<int64_t>(chosen * 1000));
 }
 
-int run_all(MpiSession& mpi, const std::vector<parity::Case>& cases, std::optional<double> seconds,
-            const std::function<int(std::vector<reports::CaseResult>)>& report) {
-  std::vector<reports::CaseResult> results;
+bool on_cuda(const std::vector<parity::Case>& cases) {
+  return std::ranges::any_of(cases, [](const parity::Case& test) { return test.device == "cuda"; });
+}
+
+// The processes of this job, as the launcher connects them.
+std::unique_ptr<Session> connect(const Launcher& launcher) {
+  if (launcher.name == "torchrun")
+    return std::make_unique<StoreSession>();
+  int argc = 0;
+  char** argv = nullptr;
+  return std::make_unique<MpiSession>(argc, argv);
+}
+
+int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
+            std::optional<double> seconds, const std::function<int(std::vector<reports::CaseResult>)>& report) {
+  const auto gpus = on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
-  const auto together = mpi.world(std::chrono::hours(12));
+  const auto together = host.world(std::chrono::hours(12));
+  std::vector<reports::CaseResult> results;
   for (const parity::Case& test : cases) {
     parity::RunOptions run;
     run.deadline = deadline(seconds, test);
-    const auto world = mpi.world(run.deadline);
+    const auto world = (test.device == "cuda" ? *gpus : host).world(run.deadline);
     const auto verdict = parity::verify(test, *world, run);
-    if (mpi.rank() == 0)
+    if (host.rank() == 0)
       results.push_back(to_result(verdict.value()));
+    together->agree_max(int64_t{0});
   }
-  const auto world = mpi.world(std::chrono::hours(1));
-  const int64_t code = mpi.rank() == 0 ? report(std::move(results)) : 0;
-  return static_cast<int>(world->agree_max(code));
+  const int64_t code = host.rank() == 0 ? report(std::move(results)) : 0;
+  return static_cast<int>(together->agree_max(code));
 }
 
 }  // namespace
@@ -60,23 +76,26 @@ void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>&
       cases, [&](const parity::Case& test) { return !seen.insert(parity::to_text(test)).second; });
 }
 
+std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases) {
+  const std::string boot = launcher.name == "torchrun" ? "TCP store" : "MPI";
+  return on_cuda(cases) ? "NCCL over " + boot + ", a process and a GPU a rank"
+                        : boot + ", a process a rank";
+}
+
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              std::optional<double> deadline_seconds,
-              const std::function<int(std::vector<reports::CaseResult>)>& report) {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession mpi(argc, argv);
-  if (const auto wrong = mismatch(launcher, mpi.rank(), mpi.size())) {
+              std::optional<double> deadline_seconds, const std::function<int(std::vector<reports::CaseResult>)>& report) {
+  const std::unique_ptr<Session> host = connect(launcher);
+  if (const auto wrong = mismatch(launcher, host->rank(), host->size())) {
     if (launcher.rank <= 0)
       std::cerr << "ringcheck: " << *wrong << "\n";
     return exit_codes::kUsage;
   }
   at::set_num_threads(1);
   try {
-    return run_all(mpi, cases, deadline_seconds, report);
+    return run_all(*host, launcher, cases, deadline_seconds, report);
   } catch (const std::exception& error) {
-    std::cerr << "ringcheck: rank " << mpi.rank() << ": " << error.what() << std::endl;
-    MpiSession::abort(exit_codes::kDead);
+    std::cerr << "ringcheck: rank " << host->rank() << ": " << error.what() << std::endl;
+    host->abort(exit_codes::kDead);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cp/launcher.h"
@@ -15,6 +16,9 @@ namespace ringcheck::cli {
 // The cases as the ranks of a launcher run them: MPI worlds of its size. Throws UsageError where a
 // case was asked for that this world is not.
 void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>& cases);
+
+// "NCCL over MPI, a process and a GPU a rank"
+std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases);
 
 // Runs the cases as one of the ranks that a launcher started, without a supervisor. On rank 0
 // `report` takes the results and gives the exit code, which every rank returns. A rank that fails

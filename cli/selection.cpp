@@ -132,22 +132,37 @@ int64_t integer(const std::string& text, const char* what) {
                    "; want for example --clean 1000 7");
 }
 
+// The one device that was asked for beside a list of cases that is made for it.
+std::string device_of(const Asked& asked) {
+  const auto given = asked.axes.find("device");
+  if (given == asked.axes.end())
+    return "cpu";
+  Case probe;
+  probe.device = given->second.front();
+  if (given->second.size() > 1)
+    throw UsageError("--device takes one value here; run the other one by itself");
+  parity::validate(probe);
+  return probe.device;
+}
+
 Selection of_random(const Asked& asked) {
-  exclude(asked, "--clean", all_axes(), "clean cases draw every part");
+  std::vector<std::string> drawn = all_axes();
+  std::erase(drawn, "device");
+  exclude(asked, "--clean", drawn, "clean cases draw every part");
   const int64_t count = integer(asked.clean[0], "number of cases");
   const int64_t seed = asked.clean.size() > 1 ? integer(asked.clean[1], "seed") : 1;
   if (count < 1 || count > kMostCases)
     throw UsageError("--clean " + asked.clean[0] + ": the number of cases must be from 1 to " +
                      std::to_string(kMostCases));
   Selection selection;
-  selection.cases = clean_cases(count, static_cast<uint64_t>(seed));
+  selection.cases = clean_cases(count, static_cast<uint64_t>(seed), device_of(asked));
   selection.what = std::to_string(count) + " random clean cases, seed " + std::to_string(seed);
   return selection;
 }
 
 Selection of_profile(const Asked& asked) {
   const std::string name = asked.profile.empty() ? "smoke" : asked.profile;
-  Selection selection{filtered(profile(name).cases(), asked.axes), "", false};
+  Selection selection{filtered(profile(name).cases(device_of(asked)), asked.axes), "", false};
   if (selection.cases.empty())
     throw UsageError("no case of profile " + name +
                      " has all of these values at once; "
@@ -172,7 +187,8 @@ Selection of_any(const Asked& asked) {
     return of_models(asked);
   if (!asked.clean.empty())
     return of_random(asked);
-  if (!asked.profile.empty() || asked.axes.empty())
+  const bool only_device = asked.axes.size() == asked.axes.count("device");
+  if (!asked.profile.empty() || only_device)
     return of_profile(asked);
   return of_lists(asked);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck verify: is it right?
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -13,7 +14,9 @@
 #include "cli/selection.h"
 #include "cli/subcommand.h"
 #include "cli/supervisor.h"
+#include "cp/cuda_library.h"
 #include "cp/launcher.h"
+#include "cp/moment.h"
 #include "reports/console.h"
 #include "reports/file.h"
 #include "reports/junit.h"
@@ -85,6 +88,10 @@ class Report {
          std::string transport)
       : options_(options), selection_(selection) {
     result_.environment = environment();
+    const bool gpus = std::ranges::any_of(
+        selection.cases, [](const parity::Case& test) { return test.device == "cuda"; });
+    if (gpus)
+      result_.environment.device = describe_gpus();
     result_.environment.launcher = std::move(launcher);
     result_.environment.transport = std::move(transport);
     result_.environment.command = "ringcheck verify: " + selection.what;
@@ -135,8 +142,11 @@ int list(const Selection& selection) {
 }
 
 int run_supervised(const Options& options, const Selection& selection) {
+  const bool gpus = !selection.cases.empty() && selection.cases.front().device == "cuda";
   Report report(options, selection, "no launcher",
-                "thread worlds in one process, MPI worlds under mpirun");
+                gpus ? "thread worlds on " + std::to_string(device_count(at::kCUDA)) +
+                           " GPUs by copies and events, process worlds by NCCL under mpirun"
+                     : "thread worlds in one process, MPI worlds under mpirun");
   report.begin();
   SupervisorOptions supervisor;
   supervisor.deadline_seconds = options.deadline;
@@ -153,8 +163,8 @@ int run_supervised(const Options& options, const Selection& selection) {
 int run_launched(const Options& options, const Selection& selection, const Launcher& launcher) {
   std::unique_ptr<Report> report;
   if (launcher.rank <= 0) {
-    report =
-        std::make_unique<Report>(options, selection, describe(launcher), "MPI, a process a rank");
+    report = std::make_unique<Report>(options, selection, describe(launcher),
+                                      transport_of(launcher, selection.cases));
     report->begin();
   }
   return run_ranks(launcher, selection.cases, options.deadline, [&](auto results) {

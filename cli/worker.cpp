@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -78,16 +79,19 @@ int run_threads(const Options& options) {
 }
 
 // One rank of an MPI world, case after case. All ranks finish a case before the next one begins.
-void run_rank(MpiSession& mpi, const std::vector<parity::Case>& cases, const StatusFile& status,
+void run_rank(Session& mpi, const std::vector<parity::Case>& cases, const StatusFile& status,
               Results* results) {
   const int rank = mpi.rank();
+  // On one machine ranks and GPUs are numbered alike.
+  const auto is_on_cuda = [](const parity::Case& test) { return test.device == "cuda"; };
+  const auto gpus = std::ranges::any_of(cases, is_on_cuda) ? on_gpus(mpi, rank) : nullptr;
   const auto observe = [&](const Operation& operation) { status.enter(rank, operation); };
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
   run.observer = [&](int, const Operation& operation) { observe(operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
     status.begin(rank, static_cast<int>(i));
-    const auto world = mpi.world(kOwnDeadline);
+    const auto world = (is_on_cuda(cases[i]) ? *gpus : mpi).world(kOwnDeadline);
     world->ledger().observe(observe);
     const auto verdict = parity::verify(cases[i], *world, run);
     if (results != nullptr && verdict)
@@ -125,11 +129,11 @@ int run_mpi(const Options& options) {
   } catch (const Timeout& error) {
     status.failed(mpi.rank(), RankState::kTimedOut, error.what());
     std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
-    MpiSession::abort(exit_codes::kDead);
+    mpi.abort(exit_codes::kDead);
   } catch (const std::exception& error) {
     status.failed(mpi.rank(), RankState::kThrew, error.what());
     std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
-    MpiSession::abort(exit_codes::kDead);
+    mpi.abort(exit_codes::kDead);
   }
   return 0;
 }

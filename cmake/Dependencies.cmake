@@ -6,7 +6,7 @@
 
 # LibTorch first: it enables the CUDA language, and this is the one place that names architectures.
 # Its warnings (parts of the wheel that we do not link) would hide ours.
-set(TORCH_CUDA_ARCH_LIST "9.0a")
+set(TORCH_CUDA_ARCH_LIST "8.0+PTX;9.0a")
 set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
 find_package(Torch REQUIRED)
 unset(CMAKE_MESSAGE_LOG_LEVEL)

@@ -23,10 +23,11 @@ function(ringcheck_count_members macro)
   set_property(GLOBAL APPEND PROPERTY RINGCHECK_MEMBER_COUNTS ${macro}=${count})
 endfunction()
 
-# ringcheck_add_part(<folder> [<library>...]): all sources below the folder as an OBJECT library.
-# Self-registering files would be dropped from an archive.
+# ringcheck_add_part(<folder> [<library>...]): all sources below the folder as an OBJECT library,
+# but for those in a folder named cuda. Self-registering files would be dropped from an archive.
 function(ringcheck_add_part name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/cuda/")
   if(NOT sources)
     set(sources ${RINGCHECK_EMPTY_SOURCE})
   endif()

@@ -60,4 +60,9 @@ class AttentionKernel {
 // Each kernel brings a numerics contract, <name>.contract.json beside its source.
 using AttentionKernels = Registry<std::shared_ptr<const AttentionKernel>>;
 
+// The names of those that run on a kind of device: that compute a usual block there.
+std::vector<std::string> kernels_on(at::DeviceType device);
+// The one among them that computes every mask and dtype.
+std::string plainest_kernel(at::DeviceType device);
+
 }  // namespace ringcheck

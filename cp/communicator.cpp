@@ -77,6 +77,7 @@ std::unique_ptr<Communicator> Communicator::split(int color, int key) {
   std::stable_sort(members.begin(), members.end(),
                    [&](int a, int b) { return all[2 * a + 1] < all[2 * b + 1]; });
   Group child;
+  child.device = device();
   child.id = (group_.id * 31 + ++group_.splits) * 61 + color + 1;
   for (const int member : members) {
     if (member == rank()) child.rank = static_cast<int>(child.world_ranks.size());

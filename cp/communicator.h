@@ -46,6 +46,7 @@ struct Group {
   int rank = 0;                  // this one, in the group
   int64_t id = 0;                // equal on all ranks of the group, different between groups
   int splits = 0;                // how often it was split
+  at::Device device = at::kCPU;  // where this rank computes
 };
 
 // The ranks that share one sequence. All ranks call the same operations in the same order. Every
@@ -58,6 +59,7 @@ class Communicator {
 
   int rank() const { return group_.rank; }
   int size() const { return static_cast<int>(group_.world_ranks.size()); }
+  at::Device device() const { return group_.device; }
   int world_rank(int rank) const { return group_.world_ranks.at(rank); }
   int left() const { return (rank() + size() - 1) % size(); }
   int right() const { return (rank() + 1) % size(); }
@@ -92,13 +94,15 @@ class Communicator {
   // Ends a pass: returns when everything posted is complete, or throws Timeout.
   virtual void finish() = 0;
 
+  // The same transport between the ranks of `group`, as split() numbers them. Collective.
+  virtual std::unique_ptr<Communicator> over(Group group) = 0;
+
   const Group& group() const { return group_; }
   const std::shared_ptr<Ledger>& shared_ledger() const { return ledger_; }
 
  protected:
   Communicator(Group group, std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
       : group_(std::move(group)), ledger_(std::move(ledger)), deadline_(deadline) {}
-  virtual std::unique_ptr<Communicator> over(Group group) = 0;  // the same transport, fewer ranks
 
  private:
   Group group_;

@@ -12,11 +12,14 @@ namespace ringcheck {
 namespace {
 
 constexpr size_t kAlignment = 128;
-thread_local MemoryTag current_tag = MemoryTag::kOther;
+
+// What the next allocation of this thread is for, and how many bytes were asked for: a caching
+// allocator reports its own, rounded ones.
+thread_local TaggedBytes current;
 
 struct Tagged {
-  explicit Tagged(MemoryTag tag) { current_tag = tag; }
-  ~Tagged() { current_tag = MemoryTag::kOther; }
+  Tagged(MemoryTag tag, int64_t bytes) { current = {tag, bytes}; }
+  ~Tagged() { current = {}; }
 };
 
 at::Tensor aligned_host_buffer(const KvShape& shape) {
@@ -41,17 +44,17 @@ void Held::add(int64_t bytes) {
 
 void MemoryMeter::reportMemoryUsage(void* pointer, int64_t bytes, size_t, size_t, c10::Device) {
   total_.add(bytes);
-  if (bytes > 0 && current_tag != MemoryTag::kOther) {
-    tag_of_[pointer] = current_tag;
-    tags_[static_cast<size_t>(current_tag)].add(bytes);
-  } else if (const auto found = tag_of_.find(pointer); bytes < 0 && found != tag_of_.end()) {
-    tags_[static_cast<size_t>(found->second)].add(bytes);
-    tag_of_.erase(found);
+  if (bytes > 0 && current.tag != MemoryTag::kOther) {
+    tagged_[pointer] = current;
+    tags_[static_cast<size_t>(current.tag)].add(current.bytes);
+  } else if (const auto found = tagged_.find(pointer); bytes < 0 && found != tagged_.end()) {
+    tags_[static_cast<size_t>(found->second.tag)].add(-found->second.bytes);
+    tagged_.erase(found);
   }
 }
 
 at::Tensor buffer(const KvShape& shape, MemoryTag tag) {
-  const Tagged scope(tag);
+  const Tagged scope(tag, shape.bytes());
   if (shape.device.is_cpu()) return aligned_host_buffer(shape);
   return at::empty({shape.elements()}, at::TensorOptions(shape.dtype).device(shape.device));
 }

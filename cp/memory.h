@@ -18,6 +18,11 @@ namespace ringcheck {
 enum class MemoryTag { kOther, kKv, kTraveller };
 inline constexpr size_t kMemoryTags = 3;
 
+struct TaggedBytes {
+  MemoryTag tag = MemoryTag::kOther;
+  int64_t bytes = 0;
+};
+
 struct Held {
   int64_t now = 0, peak = 0;
   void add(int64_t bytes);
@@ -37,7 +42,7 @@ class MemoryMeter final : public c10::MemoryReportingInfoBase {
  private:
   Held total_;
   std::array<Held, kMemoryTags> tags_;
-  std::unordered_map<void*, MemoryTag> tag_of_;
+  std::unordered_map<void*, TaggedBytes> tagged_;
 };
 
 // Attaches a meter to the current thread for as long as it lives.

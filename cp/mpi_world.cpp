@@ -113,6 +113,10 @@ class MpiCommunicator final : public Communicator {
     outstanding_.clear();
   }
 
+  std::unique_ptr<Communicator> over(Group group) override {
+    return std::make_unique<MpiCommunicator>(std::move(group), shared_ledger(), deadline());
+  }
+
  private:
   // A request, and what it needs while it is in flight.
   struct Half {
@@ -124,10 +128,6 @@ class MpiCommunicator final : public Communicator {
     std::vector<std::shared_ptr<Scattered>> keep;
   };
   using Posted = std::shared_ptr<std::vector<Half>>;
-
-  std::unique_ptr<Communicator> over(Group group) override {
-    return std::make_unique<MpiCommunicator>(std::move(group), shared_ledger(), deadline());
-  }
 
   int tag() const { return static_cast<int>(group().id % 32000); }
 

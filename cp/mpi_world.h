@@ -6,24 +6,22 @@
 #include <memory>
 #include <string>
 
-#include "cp/communicator.h"
+#include "cp/session.h"
 
 namespace ringcheck {
 
 // Owns MPI: made first in main, hence destroyed last. Needs no launcher: alone it is world 1.
-class MpiSession {
+class MpiSession final : public Session {
  public:
   MpiSession(int& argc, char**& argv);
-  ~MpiSession();
+  ~MpiSession() override;
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  int rank() const;
-  int size() const;
-  // All ranks, a process each.
-  std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline);
-  // Ends every rank of the job with this exit code. Does not return.
-  [[noreturn]] static void abort(int code);
+  int rank() const override;
+  int size() const override;
+  std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override;
+  [[noreturn]] void abort(int code) override;
 };
 
 }  // namespace ringcheck

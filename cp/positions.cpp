@@ -8,11 +8,7 @@
 namespace ringcheck {
 namespace {
 
-// Every mask lets a query see one interval of keys [begin, end). A law holds this to `visible`.
-struct Interval {
-  int64_t begin = 0, end = 0;
-};
-
+// A law holds this to `visible`.
 struct KeysOf {
   int64_t q, length;
   Interval operator()(const Full&) const { return {0, length}; }
@@ -30,13 +26,6 @@ struct KeysOf {
   }
 };
 
-Interval visible_keys(const Mask& mask, int64_t q) {
-  if (!is_token(mask, q)) return {};
-  Interval keys = std::visit(KeysOf{q, mask.length}, mask.kind);
-  keys.end = std::min(keys.end, mask.length);
-  return keys;
-}
-
 // How many elements of the run lie in [begin, end).
 int64_t overlap(const Run& run, const Interval& keys) {
   const auto below = [&](int64_t x) {
@@ -47,6 +36,13 @@ int64_t overlap(const Run& run, const Interval& keys) {
 }
 
 }  // namespace
+
+Interval visible_keys(const Mask& mask, int64_t q) {
+  if (!is_token(mask, q)) return {};
+  Interval keys = std::visit(KeysOf{q, mask.length}, mask.kind);
+  keys.end = std::min(keys.end, mask.length);
+  return keys;
+}
 
 int64_t count(const Positions& positions) {
   return std::accumulate(positions.begin(), positions.end(), int64_t{0},

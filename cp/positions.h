@@ -27,6 +27,12 @@ using Layout = std::vector<Positions>;
 int64_t count(const Positions& positions);
 std::vector<int64_t> flatten(const Positions& positions);
 
+// Every mask lets a query see one interval of keys [begin, end) in global positions.
+struct Interval {
+  int64_t begin = 0, end = 0;
+};
+Interval visible_keys(const Mask& mask, int64_t query);
+
 // Number of (query, key) pairs of the two position sets that the mask lets attend.
 int64_t visible_pairs(const Mask& mask, const Positions& queries, const Positions& keys);
 

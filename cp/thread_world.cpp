@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <condition_variable>
 #include <limits>
@@ -14,6 +16,7 @@
 #include <tuple>
 
 #include "cp/error.h"
+#include "cp/moment.h"
 
 namespace ringcheck {
 namespace {
@@ -22,6 +25,7 @@ namespace {
 struct Parcel {
   at::Tensor data;
   bool posted = false, taken = false;
+  Moment ready, copied;             // on the device: it may be read, it has been read
   std::condition_variable changed;  // only its two ranks wait here, so nobody else is woken
 };
 
@@ -77,7 +81,10 @@ class ThreadCommunicator final : public Communicator {
  public:
   ThreadCommunicator(std::shared_ptr<PostOffice> office, Group group,
                      std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
-      : Communicator(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {}
+      : Communicator(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {
+    if (!device().is_cpu())
+      copies_ = c10::impl::VirtualGuardImpl(device().type()).getStreamFromGlobalPool(device());
+  }
 
   Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
                    Label label) override {
@@ -91,6 +98,12 @@ class ThreadCommunicator final : public Communicator {
 
   void finish() override {
     while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
+    await_device();
+  }
+
+  std::unique_ptr<Communicator> over(Group group) override {
+    return std::make_unique<ThreadCommunicator>(office_, std::move(group), shared_ledger(),
+                                                deadline());
   }
 
  private:
@@ -100,16 +113,12 @@ class ThreadCommunicator final : public Communicator {
     Operation operation;
     Address address;
     std::shared_ptr<Parcel> parcel;  // null once done
+    Moment free;                     // of a receive: its buffer may be written
     std::optional<size_t> entry;     // in the ledger
   };
   struct Posted {
     std::vector<Half> sends, receives;
   };
-
-  std::unique_ptr<Communicator> over(Group group) override {
-    return std::make_unique<ThreadCommunicator>(office_, std::move(group), shared_ledger(),
-                                                deadline());
-  }
 
   Half half(Message message, Label label, int from, int to, std::map<int, int64_t>& tickets) {
     if (!message.data.is_contiguous())
@@ -120,6 +129,7 @@ class ThreadCommunicator final : public Communicator {
             {label.name, label.step, world_rank(message.peer)},
             address,
             office_->at(address),
+            {},
             std::nullopt};
   }
 
@@ -129,8 +139,10 @@ class ThreadCommunicator final : public Communicator {
     if (to != rank())
       send.entry = ledger().transferred(Transferred::Direction::kSent, send.operation,
                                         static_cast<int64_t>(send.data.nbytes()));
+    const Moment ready = Moment::now(send.data.device());
     office_->change(*send.parcel, [&] {
       send.parcel->data = send.data;
+      send.parcel->ready = ready;
       send.parcel->posted = true;
     });
     return send;
@@ -143,6 +155,7 @@ class ThreadCommunicator final : public Communicator {
       receive.entry = ledger().transferred(Transferred::Direction::kReceived, receive.operation,
                                            static_cast<int64_t>(receive.data.nbytes()));
     poison(receive.data);
+    receive.free = Moment::now(receive.data.device());
     return receive;
   }
 
@@ -159,10 +172,33 @@ class ThreadCommunicator final : public Communicator {
     if (sent.nbytes() != receive.data.nbytes() || sent.scalar_type() != receive.data.scalar_type())
       throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
                                " bytes, the peer sent " + std::to_string(sent.nbytes()));
-    receive.data.copy_(sent.view_as(receive.data));
+    const Moment copied = copy(receive, sent);
     ledger().complete(receive.entry);
-    office_->change(*receive.parcel, [&] { receive.parcel->taken = true; });
+    office_->change(*receive.parcel, [&] {
+      receive.parcel->copied = copied;
+      receive.parcel->taken = true;
+    });
     receive.parcel.reset();
+  }
+
+  // Beside the computation, once the message is complete and its buffer free.
+  Moment copy(const Half& receive, const at::Tensor& sent) {
+    const at::Device here = receive.data.device();
+    const at::Tensor message = sent.view_as(receive.data);
+    if (here.is_cpu()) {
+      receive.data.copy_(message);
+      return {};
+    }
+    Moment copied;
+    {
+      const c10::StreamGuard beside(*copies_);
+      receive.free.hold_back(here);
+      receive.parcel->ready.hold_back(here);
+      receive.data.copy_(message, true);
+      copied = Moment::now(here);
+    }
+    copied.hold_back(here);
+    return copied;
   }
 
   // The sender drops its tensor itself, so that the free is booked on its own rank.
@@ -170,6 +206,7 @@ class ThreadCommunicator final : public Communicator {
     if (!send.parcel) return;
     await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
     ledger().complete(send.entry);
+    send.parcel->copied.hold_back(send.data.device());
     send.parcel->data.reset();
     send.parcel.reset();
     office_->forget(send.address);
@@ -182,7 +219,17 @@ class ThreadCommunicator final : public Communicator {
       throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) + " ms");
   }
 
+  // All that this rank queued is done, or the deadline is over.
+  void await_device() {
+    const Moment end = Moment::now(device());
+    const auto limit = std::chrono::steady_clock::now() + deadline();
+    for (; !end.passed(); std::this_thread::sleep_for(std::chrono::microseconds(20)))
+      if (std::chrono::steady_clock::now() > limit)
+        throw Timeout("the device did not finish within " + std::to_string(deadline().count()) + " ms");
+  }
+
   std::shared_ptr<PostOffice> office_;
+  std::optional<c10::Stream> copies_;  // where the device has streams
   std::map<int, int64_t> sent_, received_;
   std::vector<std::shared_ptr<Posted>> outstanding_;
 };
@@ -192,11 +239,13 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
   at::set_num_threads(1);
   Group everybody;
   everybody.rank = rank;
+  everybody.device = device_of_rank(world.device, rank);
   for (int r = 0; r < world.size; ++r) everybody.world_ranks.push_back(r);
   auto ledger = std::make_shared<Ledger>();
   if (world.observer)
     ledger->observe([&, rank](const Operation& operation) { world.observer(rank, operation); });
   try {
+    const OnDevice scope(everybody.device);
     ThreadCommunicator comm(office, everybody, ledger, world.deadline);
     body(comm);
     comm.finish();

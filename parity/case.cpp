@@ -10,6 +10,8 @@
 #include <set>
 
 #include "cp/context_parallel.h"
+#include "cp/cuda_library.h"
+#include "cp/moment.h"
 #include "parity/problem.h"
 #include "parity/text.h"
 
@@ -81,7 +83,7 @@ std::string read_part(const std::string& part, Parsed& parsed) {
   if (is_family(name)) return test.data = part, "data";
   if (one_of(part, {"float64", "float32", "bf16", "fp16"})) return test.dtype = parse_dtype(part), "dtype";
   throw BadCase("case has a part '" + part + "' that means nothing; the form is "
-                "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu/P4/b1/hq8/hkv2/s1024/d64/dv64/"
+                "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu|cuda/P4/b1/hq8/hkv2/s1024/d64/dv64/"
                 "bf16/rope:none/scale:default/spread3/seed7");
 }
 
@@ -219,9 +221,19 @@ Plan plan_of(const Case& test) {
           test.rotation, {test.keep}};
 }
 
+at::DeviceType device_type_of(const Case& test) {
+  return test.device == "cuda" ? at::kCUDA : at::kCPU;
+}
+
 std::optional<std::string> not_supported(const Case& test) {
-  if (test.device != "cpu") return "device " + test.device + " is not in this build; use device cpu";
   BlockShape shape;
+  if (test.device == "cuda") {
+    if (why_no_cuda()) return why_no_cuda();
+    if (test.world_kind == "mpi" && test.world > device_count(at::kCUDA))
+      return "world " + std::to_string(test.world) + " of processes needs a GPU a rank, found " +
+             std::to_string(device_count(at::kCUDA)) + "; use world kind thread";
+    shape.device = at::Device(at::kCUDA, 0);
+  }
   shape.dtype = test.dtype;
   shape.batch = test.batch;
   shape.q_heads = test.q_heads;

@@ -81,6 +81,7 @@ Mask mask_of(const Case& test);
 double scale_of(const Case& test);
 Layout layout_of(const Case& test);
 Plan plan_of(const Case& test);
+at::DeviceType device_type_of(const Case& test);
 
 // Why this combination of parts cannot run, or nothing: valid, but not supported.
 std::optional<std::string> not_supported(const Case& test);

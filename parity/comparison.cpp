@@ -23,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 std::vector<double> by_position(const at::Tensor& x) {
   std::vector<int64_t> others{0, 1};
   if (x.dim() == 4) others.push_back(3);
-  const at::Tensor sums = x.sum(others).contiguous();
+  const at::Tensor sums = x.sum(others).cpu().contiguous();
   return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
 }
 

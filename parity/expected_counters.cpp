@@ -62,9 +62,10 @@ int64_t peak_bound(const Case& test, const ExpectedCounters& expected) {
   int64_t workspace = 0;
   for (const Positions& queries : plan.layout)
     workspace = std::max(workspace, plan.kernel->workspace_bytes(
-        {test.dtype, at::kCPU, test.batch, test.q_heads, test.kv_heads, test.dim, test.dim_v,
+        {test.dtype, device_type_of(test), test.batch, test.q_heads, test.kv_heads, test.dim, test.dim_v,
          plan.mask, queries, plan.layout[0]}));
-  const int64_t fixed = 1 << 16;  // index tensors and other odds and ends
+  // Index tensors and other odds and ends; on GPUs what cuBLAS holds, and whole allocator blocks.
+  const int64_t fixed = test.device == "cpu" ? int64_t{1} << 16 : int64_t{160} << 20;
   const int64_t angles = slots(test) * (test.dim + 16) * 2 * wide;
   return 4 * inputs * e + partials * wide + expected.kv_bytes + expected.traveller_bytes +
          workspace + angles + fixed;

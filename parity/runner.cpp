@@ -24,12 +24,17 @@ std::optional<Verdict> refused(const Case& test) {
   return verdict;
 }
 
+Problem moved(const Problem& problem, at::Device device) {
+  return {problem.q.to(device), problem.k.to(device), problem.v.to(device), problem.d_o.to(device)};
+}
+
 Verdict judged(const Case& test, const Outcome& outcome, const RunOptions& options) {
   const auto tick = [&] {
     if (options.observer) options.observer(0, {"judge"});
   };
   tick();
-  const Problem problem = problem_of(test);
+  const at::Device device = outcome.tensors.o.device();
+  const Problem problem = moved(problem_of(test), device);
   Verdict verdict;
   verdict.test = test;
   verdict.ranks = outcome.ranks;
@@ -58,7 +63,7 @@ Verdict failed(const Case& test, const RankFailure& failure) {
 Verdict verify(const Case& test, const RunOptions& options) {
   if (auto verdict = refused(test)) return *verdict;
   const auto begin = Clock::now();
-  const ThreadWorld world{test.world, options.deadline, options.observer};
+  const ThreadWorld world{test.world, options.deadline, options.observer, device_type_of(test)};
   Verdict verdict;
   try {
     verdict = judged(test, solve(test, world, options.subject), options);

@@ -26,7 +26,7 @@ int64_t wrong_pads(const Case& test, const Positions& positions, const RankOutpu
     if (!is_token(mask, position)) slots.push_back(slot);
     ++slot;
   }
-  const at::Tensor pads = at::tensor(slots, at::kLong);
+  const at::Tensor pads = at::tensor(slots, at::kLong).to(output.o.device());
   return wrong(output.o, pads, 0) + wrong(output.lse, pads, -INFINITY) +
          wrong(output.dq, pads, 0) + wrong(output.dk, pads, 0) + wrong(output.dv, pads, 0);
 }
@@ -50,6 +50,11 @@ RankRecord measured(const Communicator& comm) {
   return record;
 }
 
+Problem copied(const Problem& problem, at::Device device) {
+  const auto own = [&](const at::Tensor& x) { return x.to(device, x.scalar_type(), false, true); };
+  return {own(problem.q), own(problem.k), own(problem.v), own(problem.d_o)};
+}
+
 // The tensors of both passes; everything else is gone when it returns.
 RankOutput both_passes(Communicator& comm, const Case& test, const Problem& local) {
   ContextParallel attention(comm, {test.strategy, plan_of(test), test.rope});
@@ -70,9 +75,7 @@ RankOutput context_parallel(Communicator& comm, const Case& test, const RankInpu
   comm.ledger().restart();
   {
     const Metered metered(comm.ledger().memory());
-    const Problem own{input.local.q.clone(), input.local.k.clone(), input.local.v.clone(),
-                      input.local.d_o.clone()};
-    output = both_passes(comm, test, own);
+    output = both_passes(comm, test, copied(input.local, comm.device()));
   }
   output.record = measured(comm);
   output.record.wrong_pads = wrong_pads(test, input.positions, output);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include "property_tests/generators.h"
+#include "property_tests/test_device.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -123,11 +124,12 @@ rc::Gen<parity::Case> test_case() {
     test.seq = cut.length();
     test.rotation = *name_of<Rotations>();
     test.keep = Rotations::at(test.rotation).can_keep && *flag();
-    test.kernel = *name_of<AttentionKernels>();
+    test.device = test_device_name();
+    test.kernel = *choice<std::string>(kernels_on(test_device_type()));
     test.batch = *between(1, 2);
     test.kv_heads = *between(1, 2);
     test.q_heads = test.kv_heads * *between(1, 3);
-    test.dim = 2 * *between(2, 5);
+    test.dim = (test.device == "cpu" || *flag() ? 2 : 8) * *between(2, 5);
     test.dim_v = *choice<int64_t>({test.dim, test.dim + 3, 1});
     test.dtype = *dtype();
     if (*flag())
@@ -138,7 +140,7 @@ rc::Gen<parity::Case> test_case() {
     if (parity::not_supported(test))
       test.dim_v = test.dim;
     if (parity::not_supported(test))
-      test.kernel = "plain";
+      test.kernel = plainest_kernel(test_device_type());
     return test;
   });
 }

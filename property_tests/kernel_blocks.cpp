@@ -12,6 +12,7 @@
 
 #include "parity/oracle.h"
 #include "property_tests/generators.h"
+#include "property_tests/test_device.h"
 
 namespace ringcheck {
 
@@ -26,8 +27,8 @@ void showValue(const KernelCase& test, std::ostream& out) {
 }
 
 BlockShape KernelCase::shape() const {
-  return {dtype, at::kCPU, batch, q_heads(),        kv_heads,
-          dim,   dim_v,    mask,  scattered(order), scattered(order)};
+  return {dtype, test_device(), batch, q_heads(),        kv_heads,
+          dim,   dim_v,         mask,  scattered(order), scattered(order)};
 }
 
 parity::Problem KernelCase::problem() const {
@@ -43,14 +44,16 @@ rc::Gen<KernelCase> gen::kernel_case() {
   return rc::gen::exec([] {
     at::set_num_threads(1);  // as ranks have it
     KernelCase test;
-    test.kernel = *name_of<AttentionKernels>();
+    test.kernel = *choice<std::string>(kernels_on(test_device_type()));
     test.dtype = *gen::dtype();
     test.mask = *gen::mask(*between(1, 20));
     test.batch = *between(1, 2);
     test.kv_heads = *between(1, 2);
     test.group = *between(1, 3);
-    test.dim = *between(1, 9);
-    test.dim_v = *between(1, 9);
+    // Kernels of tensor cores take multiples of eight.
+    const int64_t step = test_device_type() == at::kCPU || *flag() ? 1 : 8;
+    test.dim = step * *between(1, 9);
+    test.dim_v = step * *between(1, 9);
     test.scale = *choice<double>({0.5, 0.3, 1, 0.125, -0.5});
     test.order.resize(test.mask.length + *between(0, 3));
     std::iota(test.order.begin(), test.order.end(), 0);
@@ -59,6 +62,8 @@ rc::Gen<KernelCase> gen::kernel_case() {
       std::shuffle(test.order.begin(), test.order.end(), std::mt19937_64(test.seed));
     if (test.entry().refuses(test.shape()))
       test.dim_v = test.dim;
+    if (test.entry().refuses(test.shape()))
+      test.kernel = plainest_kernel(test_device_type());
     if (test.entry().refuses(test.shape()))
       test.kernel = "plain";
     return test;
@@ -73,10 +78,11 @@ Positions scattered(const std::vector<int64_t>& slots) {
 }
 
 at::Tensor picked(const at::Tensor& x, const std::vector<int64_t>& slots) {
-  return x.index_select(2, at::tensor(slots, at::kLong));
+  return x.index_select(2, at::tensor(slots, at::kLong).to(x.device())).to(test_device());
 }
 
-at::Tensor unpicked(const at::Tensor& x, const std::vector<int64_t>& slots, int64_t length) {
+at::Tensor unpicked(const at::Tensor& computed, const std::vector<int64_t>& slots, int64_t length) {
+  const at::Tensor x = computed.cpu();
   auto sizes = x.sizes().vec();
   sizes[2] = std::max<int64_t>(length, *std::max_element(slots.begin(), slots.end()) + 1);
   return at::zeros(sizes, x.options())

@@ -21,7 +21,7 @@ std::string checked(const MpiCheck& check, Communicator& world, MpiSession& sess
   } catch (const std::exception& error) {
     std::cerr << "[rank " << world.rank() << "] " << check.name << ", in "
               << describe(world.ledger().current()) << ": " << error.what() << std::endl;
-    MpiSession::abort(1);
+    session.abort(1);
   }
 }
 

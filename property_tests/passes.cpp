@@ -70,11 +70,12 @@ parity::Problem local_problem(const parity::Case& test, const parity::Problem& w
 
 RankPass rank_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local) {
   ContextParallel attention(comm, options_of(test));
-  auto context = attention.forward(local.q, local.k, local.v);
-  const Gradients gradients = attention.backward(context, local.d_o);
-  return {{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv},
-          context.q.q,
-          context.kv.k(),
+  const auto here = [&](const at::Tensor& x) { return x.to(comm.device()); };
+  auto context = attention.forward(here(local.q), here(local.k), here(local.v));
+  const Gradients d = attention.backward(context, here(local.d_o));
+  return {{context.o.cpu(), context.lse.cpu(), d.dq.cpu(), d.dk.cpu(), d.dv.cpu()},
+          context.q.q.cpu(),
+          context.kv.k().cpu(),
           comm.shared_ledger()};
 }
 

@@ -11,6 +11,7 @@
 #include "cp/context_parallel.h"
 #include "cp/thread_world.h"
 #include "parity/problem.h"
+#include "property_tests/test_device.h"
 #include "reference/bounds.h"
 
 namespace ringcheck {
@@ -19,7 +20,7 @@ namespace ringcheck {
 template <class Body>
 auto on_every_rank(int size, const Body& body) {
   std::vector<std::invoke_result_t<Body, Communicator&>> results(size);
-  run({size, std::chrono::seconds(10), {}},
+  run({size, std::chrono::seconds(60), {}, test_device_type()},
       [&](Communicator& comm) { results[comm.rank()] = body(comm); });
   return results;
 }

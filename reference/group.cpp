@@ -12,9 +12,6 @@
 namespace ringcheck::reference {
 namespace {
 
-// Elements of a tile of scores up to which pairs are taken together.
-constexpr int64_t kTogether = 1 << 18;
-
 void require(bool holds, const char* what) {
   if (!holds)
     throw std::invalid_argument(std::string("attention: ") + what);
@@ -75,7 +72,7 @@ std::vector<Range> runs_of_pairs(const Group& all, const Tiling& tiling) {
   const int64_t pairs = all.q.size(0), seq = all.q.size(2);
   const int64_t elements =
       all.q.size(1) * std::min(tiling.rows, seq) * std::min(tiling.columns, seq);
-  return ranges(pairs, std::max<int64_t>(1, kTogether / std::max<int64_t>(1, elements)));
+  return ranges(pairs, std::max<int64_t>(1, tiling.together / std::max<int64_t>(1, elements)));
 }
 
 Group narrow(const Group& all, Range pairs) {

@@ -37,6 +37,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const Outcome& outcome = evidence.outcome;
   const Problem& problem = evidence.problem;
   reference::Tiling tiling;
+  if (!problem.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 26;
   tiling.tick = evidence.tick;
   const reference::Inputs inputs{
       outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,

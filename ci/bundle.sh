@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# ci/bundle.sh [folder]   sets up, builds and packs the programs for a machine without a network:
+# the commands, the tests that can run on a GPU, our libraries and a wrapper that finds LibTorch
+# there. The folder is build/bundle by default and may be moved anywhere.
+set -euo pipefail
+ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+limit_mib=60
+tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_bounds_laws
+  context_parallel_exact_laws context_parallel_state_laws context_parallel_rope_laws
+  context_parallel_snap_laws memory_test)
+
+"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_cuda "${tests[@]}" >&2
+# shellcheck source=ci/environment.sh
+source "$ci/environment.sh"
+build=$RINGCHECK_ROOT/build/release
+target=${1:-$RINGCHECK_ROOT/build/bundle}
+staging=$target.new
+rm -rf "$staging"
+mkdir -p "$staging/bin" "$staging/lib"
+
+for program in ringcheck ringcheck_bench "${tests[@]}"; do
+  cp "$build/bin/$program" "$staging/bin/"
+done
+cp -L "$build"/lib/libringcheck.so.*.* "$build/lib/libringcheck_cuda.so" "$staging/lib/"
+find "$staging" -type f -exec strip --strip-unneeded {} +
+find "$staging" -type f | sed 's/.*/file(RPATH_SET FILE "&" NEW_RPATH "$ORIGIN:$ORIGIN\/..\/lib")/' \
+  | sed 's/\$ORIGIN/\\$ORIGIN/g' >"$staging/rpath.cmake"
+cmake -P "$staging/rpath.cmake"
+rm "$staging/rpath.cmake"
+install -m 755 "$ci/bundle/run" "$ci/gpu.sh" "$staging/"
+ln -s run "$staging/ringcheck"
+
+size=$(du -sm "$staging" | cut -f1)
+if ((size > limit_mib)); then
+  echo "RingCheck: the bundle is $size MiB, more than $limit_mib MiB" >&2
+  exit 1
+fi
+rm -rf "$target"
+mv "$staging" "$target"
+echo "RingCheck: bundle in $target, $size MiB" >&2

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention_kernel.h"
+
+namespace ringcheck {
+
+std::vector<std::string> kernels_on(at::DeviceType device) {
+  BlockShape usual;
+  usual.dtype = at::kBFloat16;
+  usual.device = device == at::kCPU ? at::Device(device) : at::Device(device, 0);
+  usual.dim = usual.dim_v = 64;
+  usual.mask = {Full{}, 1};
+  usual.queries = usual.keys = {{0, 1}};
+  std::vector<std::string> names;
+  for (const auto& [name, kernel] : AttentionKernels::all())
+    if (!kernel->refuses(usual)) names.push_back(name);
+  return names;
+}
+
+std::string plainest_kernel(at::DeviceType device) {
+  return device == at::kCPU ? "plain" : "tiled";
+}
+
+}  // namespace ringcheck

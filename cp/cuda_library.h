@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cp/attention_kernel.h"
+#include "cp/registry.h"
+#include "cp/session.h"
+
+namespace ringcheck {
+
+// Everything that links CUDA is in libringcheck_cuda.so, which is loaded when a case first asks for
+// a GPU: a program that runs on the CPU starts without the CUDA libraries, and without a GPU.
+//
+// Why there is no GPU to use, or nothing. Loads the library at the first call.
+const std::optional<std::string>& why_no_cuda();
+
+// "4 x NVIDIA H200, CUDA 13.0, driver 13.0, cuDNN 9.19.0, NCCL 2.28.9"; "no GPU" where there is none.
+std::string describe_gpus();
+
+// What the library brings.
+struct CudaKernel {
+  std::shared_ptr<const AttentionKernel> kernel;
+};
+using CudaKernels = Registry<CudaKernel>;
+
+struct GpuDescription {
+  std::function<std::string()> text;
+};
+using GpuDescriptions = Registry<GpuDescription>;
+
+// on_gpus() of cp/session.h.
+struct GpuWorld {
+  std::function<std::unique_ptr<Session>(Session& host, int local_rank)> over;
+};
+using GpuWorlds = Registry<GpuWorld>;
+
+}  // namespace ringcheck

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "cp/strips.h"
+
+namespace ringcheck {
+
+// One call of cuDNN's attention: a strip of a block, [batch, heads, seq, dim] with any strides (a
+// batch stride of 0 shares K and V). Graphs are built once for each shape and kept.
+struct CudnnCall {
+  Strip strip;
+  double scale = 1;  // above 0
+  at::Tensor q, k, v;
+};
+
+// Writes out, in the dtype of q, and the natural LSE [batch, heads, queries], float32, contiguous.
+void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse);
+
+// Writes float32 gradients; as many key-value heads as query heads. LSE is contiguous.
+struct CudnnSaved {
+  at::Tensor o, lse, d_o;
+};
+struct CudnnGradients {
+  at::Tensor dq, dk, dv;
+};
+void cudnn_backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result);
+
+}  // namespace ringcheck

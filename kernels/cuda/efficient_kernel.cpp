@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "cp/cuda_library.h"
+#include "kernels/strip_kernel.h"
+
+namespace ringcheck {
+namespace {
+
+at::Tensor turned(const at::Tensor& x) { return x.transpose(1, 2); }
+at::Tensor expanded(const at::Tensor& x, int64_t group) {
+  return turned(group == 1 ? x : x.repeat_interleave(group, 1));
+}
+at::Tensor summed(const at::Tensor& x, int64_t group, at::ScalarType wide) {
+  const at::Tensor by_head = turned(x).to(wide);
+  return group == 1 ? by_head : by_head.unflatten(1, {-1, group}).sum(2);
+}
+
+// Memory-efficient attention as LibTorch brings it (Rabe and Staats 2021, xFormers): float32 too.
+// Its LSE is natural and padded to whole blocks of queries.
+class Efficient final : public StripKernel {
+ public:
+  std::optional<std::string> refuses(const BlockShape& shape) const override {
+    if (shape.dtype == at::kDouble || !is_floating(shape.dtype))
+      return std::string("kernel efficient computes float32, bf16 and fp16, not ") +
+             c10::toString(shape.dtype);
+    const int64_t granule = shape.dtype == at::kFloat ? 4 : 8;
+    if (shape.dim % granule != 0 || shape.dim_v % granule != 0)
+      return "kernel efficient needs dim and dim_v in multiples of " + std::to_string(granule) +
+             "; got " + std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
+    return std::nullopt;
+  }
+
+ protected:
+  Partial attend(const Call& call) const override {
+    const int64_t group = call.q.size(1) / call.k.size(1);
+    const auto result = at::_efficient_attention_forward(
+        turned(call.q), expanded(call.k, group), expanded(call.v, group), {}, {}, {},
+        call.strip.rows, call.strip.columns, 0.0, mask_type(call.strip), true, call.scale, {},
+        window(call.strip));
+    return {turned(std::get<0>(result)), std::get<1>(result).narrow(2, 0, call.strip.rows)};
+  }
+
+  Gradients differentiate(const Call& call, const Saved& saved) const override {
+    const int64_t group = call.q.size(1) / call.k.size(1);
+    const at::ScalarType wide = accumulation_type(call.q.scalar_type());
+    const auto [dq, dk, dv, bias] = at::_efficient_attention_backward(
+        turned(saved.d_o), turned(call.q), expanded(call.k, group), expanded(call.v, group), {},
+        turned(saved.o), {}, {}, call.strip.rows, call.strip.columns, padded(saved.lse), 0.0,
+        at::zeros({}, at::kLong), at::zeros({}, at::kLong), mask_type(call.strip), false,
+        call.scale, {}, window(call.strip));
+    return {turned(dq), summed(dk, group, wide), summed(dv, group, wide)};
+  }
+
+ private:
+  // 0: none, 1: causal from the top left, 2: from the bottom right.
+  static int64_t mask_type(const Strip& strip) { return strip.kind == Strip::Kind::kFull ? 0 : 2; }
+  static std::optional<int64_t> window(const Strip& strip) {
+    return strip.kind == Strip::Kind::kBand ? std::optional(strip.width) : std::nullopt;
+  }
+  static at::Tensor padded(const at::Tensor& lse) {
+    const int64_t rows = lse.size(2), whole = (rows + 31) / 32 * 32;
+    return at::constant_pad_nd(lse, {0, whole - rows}, INFINITY).contiguous();
+  }
+};
+
+const CudaKernels::Add registered{"efficient", {std::make_shared<Efficient>()}};
+
+}  // namespace
+}  // namespace ringcheck

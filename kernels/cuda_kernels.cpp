@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "cp/cuda_library.h"
+
+namespace ringcheck {
+namespace {
+
+// The name of a kernel that libringcheck_cuda.so brings, which is loaded when it is first used.
+class OnCuda final : public AttentionKernel {
+ public:
+  explicit OnCuda(std::string name) : name_(std::move(name)) {}
+
+  std::optional<std::string> refuses(const BlockShape& shape) const override {
+    if (!shape.device.is_cuda()) return "kernel " + name_ + " runs on device cuda only";
+    if (why_no_cuda()) return why_no_cuda();
+    if (const auto keys = flatten(shape.keys); !std::is_sorted(keys.begin(), keys.end()))
+      return "kernel " + name_ + " needs keys in ascending order of their positions";
+    return loaded().refuses(shape);
+  }
+  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
+                  double scale) const override {
+    return loaded().forward(q, kv, mask, scale);
+  }
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
+                     double scale) const override {
+    return loaded().backward(q, kv, saved, mask, scale);
+  }
+  int64_t workspace_bytes(const BlockShape& shape) const override {
+    return loaded().workspace_bytes(shape);
+  }
+
+ private:
+  const AttentionKernel& loaded() const { return *CudaKernels::at(name_).kernel; }
+
+  std::string name_;
+};
+
+AttentionKernels::Add add(const char* name) { return {name, std::make_shared<OnCuda>(name)}; }
+
+const AttentionKernels::Add registered[] = {add("aten-cudnn"), add("cudnn"), add("efficient"),
+                                            add("fa2"), add("tiled")};
+
+}  // namespace
+}  // namespace ringcheck

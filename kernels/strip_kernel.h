@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cp/attention_kernel.h"
+#include "cp/strips.h"
+
+namespace ringcheck {
+
+// A kernel that computes dense shapes: full, causal, band. A block is cut into strips of queries,
+// each of which is one call; since every query is in one strip at most, nothing is merged here.
+class StripKernel : public AttentionKernel {
+ public:
+  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
+                  double scale) const final;
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
+                     double scale) const final;
+  int64_t workspace_bytes(const BlockShape& shape) const override;
+
+ protected:
+  // One strip: its queries against its keys, in the layout of the block.
+  struct Call {
+    Strip strip;
+    double scale;
+    at::Tensor q, k, v;
+  };
+  // Out in any dtype, LSE as the natural logarithm.
+  virtual Partial attend(const Call& call) const = 0;
+  // The saved tensors are those of the strip's queries. Gradients in any dtype.
+  virtual Gradients differentiate(const Call& call, const Saved& saved) const = 0;
+};
+
+}  // namespace ringcheck
