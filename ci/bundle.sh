@@ -24,12 +24,15 @@ mkdir -p "$staging/bin" "$staging/lib"
 for program in ringcheck ringcheck_bench "${tests[@]}"; do
   cp "$build/bin/$program" "$staging/bin/"
 done
-cp -L "$build"/lib/libringcheck.so.*.* "$build/lib/libringcheck_cuda.so" "$staging/lib/"
+find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
+cp -L "$build/lib/libringcheck_cuda.so" "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
-find "$staging" -type f | sed 's/.*/file(RPATH_SET FILE "&" NEW_RPATH "$ORIGIN:$ORIGIN\/..\/lib")/' \
-  | sed 's/\$ORIGIN/\\$ORIGIN/g' >"$staging/rpath.cmake"
-cmake -P "$staging/rpath.cmake"
-rm "$staging/rpath.cmake"
+script=$(mktemp)
+for file in "$staging"/*/*; do
+  printf 'file(RPATH_SET FILE "%s" NEW_RPATH "\\$ORIGIN:\\$ORIGIN/../lib")\n' "$file"
+done >"$script"
+cmake -P "$script" >/dev/null
+rm "$script"
 install -m 755 "$ci/bundle/run" "$ci/gpu.sh" "$staging/"
 ln -s run "$staging/ringcheck"
 

@@ -118,10 +118,10 @@ void examine_shared_memory(Examined& seen) {
   seen.facts["shm_free_bytes"] = whole(free);
   const std::string text =
       short_number(free / kMebi) + " of " + short_number(size / kMebi) + " MiB free";
-  if (free < 64 * kMebi && size >= 64 * kMebi)
+  if (free < 64 * kMebi && size > 64 * kMebi)
     seen.add({"host.shm", Severity::kWarning, "/dev/shm", text + ": NCCL and MPI need it",
               "remove what dead runs left (ls -l /dev/shm), or enlarge it: " + fix});
-  else if (size < 64 * kMebi)
+  else if (size <= 64 * kMebi)
     seen.add(
         {"host.shm", Severity::kWarning, "/dev/shm", text + ": too little for NCCL and MPI", fix});
   else

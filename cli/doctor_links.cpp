@@ -52,7 +52,7 @@ std::string why_no_access(const std::string& cell) {
 }
 
 Finding unreadable(const std::string& id, const std::string& what, const Answer& answer) {
-  return {id, Severity::kNote, what,
+  return {id, Severity::kWarning, what,
           answer.failure.empty() ? "cannot be read; nvidia-smi says: " + excerpt(answer.text)
                                  : answer.failure,
           ""};

@@ -15,7 +15,7 @@ using Libraries = std::map<std::string, Library>;
 constexpr int kBuiltWithNccl = 22809;  // ci/requirements.txt pins it
 constexpr int kFirstGoodCudnn = 91002;
 constexpr int kCudnnWindowBug = 91400;
-constexpr const char* kPinned = "unset LD_LIBRARY_PATH, or install what ci/requirements.txt pins";
+constexpr const char* kPinned = "install what ci/requirements.txt pins";
 
 std::string dotted(int version, int major, int minor, int patch) {
   std::string text =

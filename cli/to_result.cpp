@@ -25,6 +25,7 @@ reports::TensorResult to_result(const parity::TensorVerdict& tensor) {
   return {tensor.tensor,
           verdict_of(tensor.status),
           tensor.max_abs,
+          tensor.relative,
           tensor.rms_z,
           tensor.max_z,
           tensor.hard_ratio,

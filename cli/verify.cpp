@@ -144,7 +144,7 @@ int list(const Selection& selection) {
 int run_supervised(const Options& options, const Selection& selection) {
   const bool gpus = !selection.cases.empty() && selection.cases.front().device == "cuda";
   Report report(options, selection, "no launcher",
-                gpus ? "thread worlds on " + std::to_string(device_count(at::kCUDA)) +
+                gpus && !why_no_cuda() ? "thread worlds on " + std::to_string(device_count(at::kCUDA)) +
                            " GPUs by copies and events, process worlds by NCCL under mpirun"
                      : "thread worlds in one process, MPI worlds under mpirun");
   report.begin();

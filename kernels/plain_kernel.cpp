@@ -122,7 +122,8 @@ class Plain final : public AttentionKernel {
     const int64_t widened = shape.batch * shape.kv_heads * slots * (shape.dim + shape.dim_v);
     const int64_t tile = shape.batch * shape.q_heads * rows;
     const int64_t masks = rows * slots * 4 + (slots + count(shape.queries)) * 16;
-    return (2 * widened + tile * (5 * slots + 4 * (shape.dim + shape.dim_v) + 16)) * wide + masks;
+    const int64_t libraries = shape.device.is_cpu() ? 0 : int64_t{128} << 20;  // what cuBLAS keeps
+    return libraries + (2 * widened + tile * (5 * slots + 4 * (shape.dim + shape.dim_v) + 16)) * wide + masks;
   }
 
  private:

@@ -47,6 +47,11 @@ at::Tensor distance(const at::Tensor& actual, const at::Tensor& value) {
   return (actual - value).abs_().masked_fill_(actual.eq(value), 0);
 }
 
+// Frobenius norm; what is infinite in the truth (LSE of a query that sees nothing) is left out.
+double finite_norm(const at::Tensor& x) {
+  return std::sqrt(x.masked_fill(x.isinf(), 0).square().sum().item<double>());
+}
+
 std::string owner_of(const Case& test, int64_t position) {
   const Layout layout = layout_of(test);
   for (size_t rank = 0; rank < layout.size(); ++rank)
@@ -146,6 +151,8 @@ TensorVerdict compare(const Case& test, const std::string& name, const at::Tenso
     verdict.max_z = abs_z.max().item<double>();
   }
   if (elements > 0) verdict.rms_z = std::sqrt(abs_z.square().sum().item<double>() / elements);
+  const double norm = finite_norm(value);
+  if (norm > 0) verdict.relative = finite_norm(error) / norm;
   const at::Tensor signal = value.masked_fill(in_statistics.logical_not(), 0);
   const double energy = signal.square().sum().item<double>();
   const at::Tensor hidden = signal.masked_fill(signal.abs() > kStat * sigma, 0);

@@ -28,6 +28,7 @@ struct TensorVerdict {
   std::string tensor;     // o | lse | dq | dk | dv
   Status status = Status::kPass;
   double max_abs = 0;     // largest |error|
+  double relative = 0;    // Frobenius norm of the error over that of the tensor
   double rms_z = 0;       // root mean square of error / sigma
   double max_z = 0;       // largest |error| / sigma            STAT
   double hard_ratio = 0;  // largest |error| / B                HARD

@@ -86,6 +86,8 @@ Routed routed() {
   test.scale = 1;
   if (parity::not_supported(test))
     test.dim_v = test.dim;
+  if (parity::not_supported(test))
+    test.kernel = "plain";
   r.problem = parity::problem_of(test);
   const at::Tensor code = codes(test.seq, bits), seen = predicate(test);
   r.sees = seen.sum(1).gt(0);

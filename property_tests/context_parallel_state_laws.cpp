@@ -81,7 +81,11 @@ RC_GTEST_PROP(ContextParallelState, GroupsCountLikeWorlds, ()) {
   const Layout layout = parity::layout_of(test);
   const auto record = [&](Communicator& comm) {
     const Positions& own = layout[comm.rank()];
-    return parity::context_parallel(comm, test, {parity::problem_of(test, own), own}).record;
+    parity::RankRecord record =
+        parity::context_parallel(comm, test, {parity::problem_of(test, own), own}).record;
+    if (!comm.device().is_cpu())
+      record.peak_bytes = 0;  // libraries take memory at their first call, and keep it
+    return record;
   };
   const auto alone = on_every_rank(test.world, record);
   const auto ranks = on_every_rank(2 * test.world, [&](Communicator& world) {

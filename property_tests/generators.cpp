@@ -177,10 +177,11 @@ at::Tensor normal(at::IntArrayRef sizes, uint64_t seed, at::ScalarType dtype) {
   return at::randn(sizes, generator, at::TensorOptions(at::kDouble)).to(dtype);
 }
 
-std::string difference(const at::Tensor& a, const at::Tensor& b) {
+std::string difference(const at::Tensor& one, const at::Tensor& other) {
   std::ostringstream text;
-  if (!a.defined() || !b.defined())
-    return a.defined() == b.defined() ? "" : "one is undefined";
+  if (!one.defined() || !other.defined())
+    return one.defined() == other.defined() ? "" : "one is undefined";
+  const at::Tensor a = one.cpu(), b = other.cpu();
   if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) {
     text << a.scalar_type() << a.sizes() << " against " << b.scalar_type() << b.sizes();
     return text.str();

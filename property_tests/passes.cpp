@@ -25,8 +25,9 @@ constexpr Named kTensors[] = {{"o", &reference::Tensors::o},
                               {"dk", &reference::Tensors::dk},
                               {"dv", &reference::Tensors::dv}};
 
-std::string first_beyond(const at::Tensor& actual, const at::Tensor& value,
+std::string first_beyond(const at::Tensor& computed, const at::Tensor& value,
                          const at::Tensor& bound) {
+  const at::Tensor actual = computed.cpu();
   if (actual.sizes() != value.sizes())
     return "another shape";
   const at::Tensor wide = actual.to(at::kDouble);
@@ -63,16 +64,15 @@ parity::Problem local_problem(const parity::Case& test, const parity::Problem& w
   }
   const at::Tensor slots = at::tensor(empty, at::kLong);
   const auto part = [&](const at::Tensor& x) {
-    return shard(x, 2, positions).index_fill_(2, slots, pads);
+    return shard(x.cpu(), 2, positions).index_fill_(2, slots, pads).to(current_test_device());
   };
   return {part(whole.q), part(whole.k), part(whole.v), part(whole.d_o)};
 }
 
 RankPass rank_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local) {
   ContextParallel attention(comm, options_of(test));
-  const auto here = [&](const at::Tensor& x) { return x.to(comm.device()); };
-  auto context = attention.forward(here(local.q), here(local.k), here(local.v));
-  const Gradients d = attention.backward(context, here(local.d_o));
+  auto context = attention.forward(local.q, local.k, local.v);
+  const Gradients d = attention.backward(context, local.d_o);
   return {{context.o.cpu(), context.lse.cpu(), d.dq.cpu(), d.dk.cpu(), d.dv.cpu()},
           context.q.q.cpu(),
           context.kv.k().cpu(),
@@ -92,7 +92,7 @@ Pass together(const parity::Case& test, std::vector<RankPass> ranks) {
   const auto whole = [&](const auto& part_of) {
     std::vector<at::Tensor> shards;
     for (const RankPass& rank : ranks)
-      shards.push_back(part_of(rank));
+      shards.push_back(part_of(rank).cpu());
     return unshard(shards, 2, layout, test.seq);
   };
   Pass pass;

@@ -62,6 +62,7 @@ Result full_result() {
   TensorResult tensor{"dk",
                       Verdict::kFail,
                       kNan,
+                      0.25,
                       kInfinity,
                       -kInfinity,
                       0.1,

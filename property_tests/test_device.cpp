@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "property_tests/test_device.h"
 
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
 #include <cstdlib>
 #include <stdexcept>
 
@@ -25,6 +27,11 @@ at::DeviceType test_device_type() {
 
 at::Device test_device() {
   return test_device_type() == at::kCPU ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
+}
+
+at::Device current_test_device() {
+  if (test_device_type() == at::kCPU) return at::kCPU;
+  return c10::impl::getDeviceGuardImpl(at::kCUDA)->getDevice();
 }
 
 }  // namespace ringcheck

@@ -12,6 +12,8 @@ namespace ringcheck {
 // not set) or cuda. Throws where it asks for what is not there: nothing is skipped.
 at::DeviceType test_device_type();
 at::Device test_device();
+// The one among them that is the calling rank's own.
+at::Device current_test_device();
 std::string test_device_name();
 
 }  // namespace ringcheck

@@ -41,7 +41,7 @@ struct Figure {
 struct TensorResult {
   std::string tensor;  // o | lse | dq | dk | dv
   Verdict verdict = Verdict::kPass;
-  Figure max_abs, rms_z, max_z, hard_ratio, bias, vacuity;
+  Figure max_abs, relative, rms_z, max_z, hard_ratio, bias, vacuity;
   int64_t chunks = 0, chunks_counted = 0;
   Verdict chart = Verdict::kNotCalibrated;
   Verdict bias_verdict = Verdict::kNotCalibrated;

@@ -41,8 +41,8 @@ void from_json(const json& j, Figure& figure) {
     throw std::invalid_argument("want a number, \"nan\", \"inf\" or \"-inf\", not " + j.dump());
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorResult, tensor, verdict, max_abs, rms_z, max_z, hard_ratio,
-                                   bias, vacuity, chunks, chunks_counted, chart, bias_verdict,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorResult, tensor, verdict, max_abs, relative, rms_z, max_z,
+                                   hard_ratio, bias, vacuity, chunks, chunks_counted, chart, bias_verdict,
                                    worst)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OracleResult, name, verdict, contract, tensors, findings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassCounters, bytes_sent, bytes_received, messages, pairs, flops,

@@ -24,6 +24,8 @@ class AtenCudnn final : public StripKernel {
           (strip.kind == Strip::Kind::kCausal && strip.rows != strip.columns))
         return "kernel aten-cudnn knows full blocks and squares on the diagonal only; use kernel "
                "cudnn, fa2 or tiled for this mask and balancer";
+      else if (strip.rows == 1 && strip.columns == 1)
+        return "kernel aten-cudnn does not compute one query with one key; use kernel fa2 or tiled";
     return std::nullopt;
   }
 

@@ -19,7 +19,7 @@ struct CudnnCall {
 // Writes out, in the dtype of q, and the natural LSE [batch, heads, queries], float32, contiguous.
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse);
 
-// Writes float32 gradients; as many key-value heads as query heads. LSE is contiguous.
+// Writes gradients, in the dtype of q. LSE is contiguous.
 struct CudnnSaved {
   at::Tensor o, lse, d_o;
 };

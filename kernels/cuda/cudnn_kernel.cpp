@@ -12,7 +12,8 @@ namespace ringcheck {
 namespace {
 
 // cuDNN through its own C++ interface: GQA, bands and causal from the bottom right. Its LSE is
-// natural. Gradients leave it in float32: what is rounded once a block is only O.
+// natural. O and the gradients leave it in the dtype of q: asked for float32, cuDNN 9.19 accepts the
+// graph and writes 16-bit numbers into it.
 class Cudnn final : public StripKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
@@ -21,6 +22,9 @@ class Cudnn final : public StripKernel {
     if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || shape.dim > 128 || shape.dim_v > 128)
       return "kernel cudnn needs dim and dim_v in multiples of 8 up to 128; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
+    for (const Strip& strip : strips(shape.mask, shape.queries, shape.keys))
+      if (strip.rows == 1 && strip.columns == 1)
+        return "kernel cudnn does not compute one query with one key; use kernel fa2 or tiled";
     return std::nullopt;
   }
 
@@ -43,13 +47,18 @@ class Cudnn final : public StripKernel {
     const Gradients rectangle = whole(columns(call, Strip::Kind::kFull, 0, before), saved);
     const Gradients square =
         whole(columns(call, Strip::Kind::kCausal, before, call.strip.rows), saved);
-    return {rectangle.dq + square.dq, at::cat({rectangle.dk, square.dk}, 2),
+    return {rectangle.dq.to(at::kFloat) + square.dq, at::cat({rectangle.dk, square.dk}, 2),
             at::cat({rectangle.dv, square.dv}, 2)};
   }
 
  private:
   // A negative scale would turn the -inf of hidden keys round: it goes into the sign of q and dq.
   static at::Tensor upright(const at::Tensor& q, double scale) { return scale < 0 ? q.neg() : q; }
+
+  // With the strides of its sizes, also where a size is 1 and contiguous() would leave any.
+  static at::Tensor packed(const at::Tensor& x) {
+    return at::empty(x.sizes(), x.options()).copy_(x);
+  }
 
   static Call columns(const Call& call, Strip::Kind kind, int64_t begin, int64_t size) {
     Call part = call;
@@ -59,32 +68,13 @@ class Cudnn final : public StripKernel {
     return part;
   }
 
-  // float32 results exist for as many key-value heads as query heads only: the members of a query
-  // group are made the batch, and share K and V by a batch stride of 0.
   static Gradients whole(const Call& call, const Saved& saved) {
-    const int64_t kv_heads = call.k.size(1), group = call.q.size(1) / kv_heads;
-    const auto wide = call.q.options().dtype(at::kFloat);
-    const Gradients sum{at::empty(call.q.sizes(), wide), at::empty(call.k.sizes(), wide),
-                        at::empty(call.v.sizes(), wide)};
-    const at::Tensor q = upright(call.q, call.scale);
-    for (int64_t b = 0; b < call.q.size(0); ++b) {
-      // [q_heads, ...] as [group, kv_heads, ...]
-      const auto members = [&](const at::Tensor& x) {
-        return x[b].unflatten(0, {kv_heads, group}).transpose(0, 1);
-      };
-      const auto shared = [&](const at::Tensor& x) {
-        return x[b].unsqueeze(0).expand({group, -1, -1, -1});
-      };
-      const at::Tensor dk = at::empty({group, kv_heads, call.k.size(2), call.k.size(3)}, wide);
-      const at::Tensor dv = at::empty({group, kv_heads, call.v.size(2), call.v.size(3)}, wide);
-      cudnn_backward({call.strip, std::abs(call.scale), members(q), shared(call.k), shared(call.v)},
-                     {members(saved.o), members(saved.lse).contiguous(), members(saved.d_o)},
-                     {members(sum.dq), dk, dv});
-      sum.dk[b].copy_(dk.sum(0));
-      sum.dv[b].copy_(dv.sum(0));
-    }
-    if (call.scale < 0) sum.dq.neg_();
-    return sum;
+    const auto like = [&](const at::Tensor& x) { return at::empty(x.sizes(), call.q.options()); };
+    Gradients result{like(call.q), like(call.k), like(call.v)};
+    cudnn_backward({call.strip, std::abs(call.scale), upright(call.q, call.scale), call.k, call.v},
+                   {saved.o, packed(saved.lse), saved.d_o}, {result.dq, result.dk, result.dv});
+    if (call.scale < 0) result.dq.neg_();
+    return result;
   }
 };
 

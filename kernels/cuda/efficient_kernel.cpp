@@ -17,18 +17,22 @@ at::Tensor summed(const at::Tensor& x, int64_t group, at::ScalarType wide) {
   return group == 1 ? by_head : by_head.unflatten(1, {-1, group}).sum(2);
 }
 
-// Memory-efficient attention as LibTorch brings it (Rabe and Staats 2021, xFormers): float32 too.
-// Its LSE is natural and padded to whole blocks of queries.
+// Memory-efficient attention as LibTorch brings it (Rabe and Staats 2021, xFormers), for float32:
+// LibTorch has no other tensor-core kernel for it. Its LSE is natural, padded to whole blocks. Its backward pass takes O as [batch,
+// seq, heads, dim] without asking for its strides.
 class Efficient final : public StripKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
-    if (shape.dtype == at::kDouble || !is_floating(shape.dtype))
-      return std::string("kernel efficient computes float32, bf16 and fp16, not ") +
-             c10::toString(shape.dtype);
-    const int64_t granule = shape.dtype == at::kFloat ? 4 : 8;
-    if (shape.dim % granule != 0 || shape.dim_v % granule != 0)
-      return "kernel efficient needs dim and dim_v in multiples of " + std::to_string(granule) +
-             "; got " + std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
+    if (shape.dtype != at::kFloat)
+      return std::string("kernel efficient computes float32, not ") + c10::toString(shape.dtype) +
+             "; use kernel cudnn or fa2";
+    if (shape.dim % 4 != 0 || shape.dim_v % 4 != 0)
+      return "kernel efficient needs dim and dim_v in multiples of 4; got " +
+             std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
+    for (const Strip& strip : strips(shape.mask, shape.queries, shape.keys))
+      if (strip.kind == Strip::Kind::kBand)
+        return "kernel efficient does not compute windows: its backward pass leaves them out; use "
+               "kernel tiled";
     return std::nullopt;
   }
 
@@ -37,8 +41,7 @@ class Efficient final : public StripKernel {
     const int64_t group = call.q.size(1) / call.k.size(1);
     const auto result = at::_efficient_attention_forward(
         turned(call.q), expanded(call.k, group), expanded(call.v, group), {}, {}, {},
-        call.strip.rows, call.strip.columns, 0.0, mask_type(call.strip), true, call.scale, {},
-        window(call.strip));
+        call.strip.rows, call.strip.columns, 0.0, mask_type(call.strip), true, call.scale);
     return {turned(std::get<0>(result)), std::get<1>(result).narrow(2, 0, call.strip.rows)};
   }
 
@@ -47,18 +50,15 @@ class Efficient final : public StripKernel {
     const at::ScalarType wide = accumulation_type(call.q.scalar_type());
     const auto [dq, dk, dv, bias] = at::_efficient_attention_backward(
         turned(saved.d_o), turned(call.q), expanded(call.k, group), expanded(call.v, group), {},
-        turned(saved.o), {}, {}, call.strip.rows, call.strip.columns, padded(saved.lse), 0.0,
+        turned(saved.o).contiguous(), {}, {}, call.strip.rows, call.strip.columns, padded(saved.lse), 0.0,
         at::zeros({}, at::kLong), at::zeros({}, at::kLong), mask_type(call.strip), false,
-        call.scale, {}, window(call.strip));
+        call.scale);
     return {turned(dq), summed(dk, group, wide), summed(dv, group, wide)};
   }
 
  private:
   // 0: none, 1: causal from the top left, 2: from the bottom right.
   static int64_t mask_type(const Strip& strip) { return strip.kind == Strip::Kind::kFull ? 0 : 2; }
-  static std::optional<int64_t> window(const Strip& strip) {
-    return strip.kind == Strip::Kind::kBand ? std::optional(strip.width) : std::nullopt;
-  }
   static at::Tensor padded(const at::Tensor& lse) {
     const int64_t rows = lse.size(2), whole = (rows + 31) / 32 * 32;
     return at::constant_pad_nd(lse, {0, whole - rows}, INFINITY).contiguous();

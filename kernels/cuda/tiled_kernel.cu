@@ -176,7 +176,7 @@ class Tiled final : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
     const int64_t rows = shape.batch * shape.q_heads * count(shape.queries);
-    return rows * (shape.dim + shape.dim_v + 2) * wide + 8 * count(shape.queries) + (1 << 20);
+    return rows * (shape.dim + shape.dim_v + 2) * wide + 8 * count(shape.queries) + (16 << 20);
   }
 };
 
