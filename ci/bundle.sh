@@ -33,7 +33,7 @@ for file in "$staging"/*/*; do
 done >"$script"
 cmake -P "$script" >/dev/null
 rm "$script"
-install -m 755 "$ci/bundle/run" "$ci/gpu.sh" "$staging/"
+install -m 755 "$ci"/bundle/* "$ci/gpu.sh" "$staging/"
 ln -s run "$staging/ringcheck"
 
 size=$(du -sm "$staging" | cut -f1)

@@ -22,6 +22,7 @@ wheels=(
   "CUDA compiler: nvrtc 90, nvvm 62, nvcc 37, cccl 3, runtime 2=194"
   "triton, which torch asks for=188"
   "CMake and Ninja=30"
+  "cuDNN frontend headers=12"
   "Python packages that torch asks for=18"
 )
 

@@ -31,8 +31,11 @@ bool on_cuda(const std::vector<parity::Case>& cases) {
 
 // The processes of this job, as the launcher connects them.
 std::unique_ptr<Session> connect(const Launcher& launcher) {
-  if (launcher.name == "torchrun")
-    return std::make_unique<StoreSession>();
+  if (launcher.name == "torchrun") try {
+      return std::make_unique<StoreSession>();
+    } catch (const std::exception& error) {
+      throw UsageError(error.what());
+    }
   int argc = 0;
   char** argv = nullptr;
   return std::make_unique<MpiSession>(argc, argv);

@@ -6,14 +6,18 @@ namespace ringcheck {
 
 std::vector<std::string> kernels_on(at::DeviceType device) {
   BlockShape usual;
-  usual.dtype = at::kBFloat16;
   usual.device = device == at::kCPU ? at::Device(device) : at::Device(device, 0);
   usual.dim = usual.dim_v = 64;
   usual.mask = {Causal{}, 64};
   usual.queries = usual.keys = {{0, 64}};
   std::vector<std::string> names;
   for (const auto& [name, kernel] : AttentionKernels::all())
-    if (!kernel->refuses(usual)) names.push_back(name);
+    for (const at::ScalarType dtype : {at::kBFloat16, at::kFloat}) {
+      usual.dtype = dtype;
+      if (kernel->refuses(usual)) continue;
+      names.push_back(name);
+      break;
+    }
   return names;
 }
 

@@ -84,8 +84,6 @@ std::optional<std::string> mismatch(const Launcher& launcher, int mpi_rank, int 
                      std::to_string(mpi_size);
   if (mpi_size == 1)
     text += ": every process thinks that it is rank 0 of a world of its own";
-  if (launcher.name == "torchrun")
-    return text + "; start with mpirun -n N instead of torchrun";
   if (launcher.name == "Slurm srun")
     return text + "; use srun --mpi=pmix (or pmi2), or mpirun inside the allocation";
   return text + "; start with the mpirun of the MPI library that ringcheck is linked with";

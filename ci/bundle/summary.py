@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""summary.py RESULT.json: what a Result says without its passed cases, as JSON."""
+import collections
+import json
+import sys
+
+result = json.load(open(sys.argv[1]))
+worst = collections.defaultdict(lambda: {"cases": 0, "hard_ratio": 0.0, "max_z": 0.0, "vacuity": 0.0})
+kernels = collections.Counter()
+for case in result["cases"]:
+    parts = case["parts"]
+    kernels[f"{parts['kernel']} {parts['dtype']} {case['verdict']}"] += 1
+    if case["verdict"] != "pass":
+        continue
+    for oracle in case["oracles"]:
+        for tensor in oracle["tensors"]:
+            entry = worst[f"{parts['kernel']} {parts['dtype']} {tensor['tensor']}"]
+            entry["cases"] += 1
+            for figure in ("hard_ratio", "max_z", "vacuity"):
+                if isinstance(tensor[figure], (int, float)):
+                    entry[figure] = max(entry[figure], tensor[figure])
+print(json.dumps({
+    "summary_of": "RingCheck result",
+    "environment": result["environment"],
+    "summary": result["summary"],
+    "cases": dict(sorted(kernels.items())),
+    "largest_of_passed": dict(sorted(worst.items())),
+    "not_passed": [{key: case[key] for key in ("name", "verdict", "reason", "findings", "reproduce")}
+                   for case in result["cases"] if case["verdict"] != "pass"],
+}, indent=1))
