@@ -80,7 +80,9 @@ class Plain final : public AttentionKernel {
       const at::Tensor p = (s - shift).exp_();
       const at::Tensor sum = p.sum(-1, true);
       const at::Tensor values = v.narrow(2, tile.column, tile.columns);
-      const at::Tensor out = at::matmul(p, values) / sum.masked_fill(sum == 0, 1);
+      const at::Tensor blind = sum == 0;  // +0 there, also where a product of zeros is -0
+      const at::Tensor out =
+          (at::matmul(p, values) / sum.masked_fill(blind, 1)).masked_fill_(blind, 0);
       const int64_t heads = q.q.size(1);
       result.out.narrow(2, tile.row, tile.rows).copy_(ungrouped(out, tile, heads));
       result.lse.narrow(2, tile.row, tile.rows)

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 namespace ringcheck {
 namespace {
 
@@ -14,6 +16,8 @@ at::Tensor columns_of(const at::Tensor& x, const Strip& strip) {
   return x.narrow(2, strip.column, strip.columns);
 }
 
+at::Tensor upright(const at::Tensor& x, double scale) { return scale < 0 ? x.neg() : x; }
+
 }  // namespace
 
 Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
@@ -21,9 +25,10 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Mask& mas
   auto sizes = q.q.sizes().vec();
   sizes.back() = kv.shape.dim_v;
   const Partial result = Partial::identity(sizes, q.q.options());
+  const at::Tensor queries = upright(q.q, scale);
   for (const Strip& strip : strips(mask, q.positions, kv.positions)) {
-    const Partial part = attend({strip, scale, rows_of(q.q, strip), columns_of(kv.k(), strip),
-                                 columns_of(kv.v(), strip)});
+    const Partial part = attend({strip, std::abs(scale), rows_of(queries, strip),
+                                 columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
     rows_of(result.out, strip).copy_(part.out);
     rows_of(result.lse, strip).copy_(part.lse);
   }
@@ -35,15 +40,43 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
   const auto wide = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
   const Gradients sum{at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
                       at::zeros(kv.v().sizes(), wide)};
+  const at::Tensor queries = upright(q.q, scale);
   for (const Strip& strip : strips(mask, q.positions, kv.positions)) {
     const Gradients term =
-        differentiate({strip, scale, rows_of(q.q, strip), columns_of(kv.k(), strip),
-                       columns_of(kv.v(), strip)},
+        differentiate({strip, std::abs(scale), rows_of(queries, strip),
+                       columns_of(kv.k(), strip), columns_of(kv.v(), strip)},
                       {rows_of(saved.o, strip), rows_of(saved.lse, strip),
                        rows_of(saved.d, strip), rows_of(saved.d_o, strip)});
-    rows_of(sum.dq, strip).copy_(term.dq);
+    rows_of(sum.dq, strip).copy_(upright(term.dq, scale));
     columns_of(sum.dk, strip).add_(term.dk);
     columns_of(sum.dv, strip).add_(term.dv);
+  }
+  return sum;
+}
+
+Gradients StripKernel::by_members(
+    const Call& call, const Saved& saved,
+    const std::function<Gradients(const Call&, const Saved&)>& alike) {
+  const int64_t kv_heads = call.k.size(1), group = call.q.size(1) / kv_heads;
+  if (group == 1) return alike(call, saved);
+  const at::ScalarType wide = accumulation_type(call.q.scalar_type());
+  const auto empty = [&](const at::Tensor& x) {
+    return at::empty(x.sizes(), call.q.options().dtype(wide));
+  };
+  const Gradients sum{empty(call.q), empty(call.k), empty(call.v)};
+  for (int64_t b = 0; b < call.q.size(0); ++b) {
+    const auto members = [&](const at::Tensor& x) {  // [group, kv_heads, ...]
+      return x[b].unflatten(0, {kv_heads, group}).transpose(0, 1);
+    };
+    const auto shared = [&](const at::Tensor& x) {
+      return x[b].unsqueeze(0).expand({group, -1, -1, -1});
+    };
+    const Gradients each =
+        alike({call.strip, call.scale, members(call.q), shared(call.k), shared(call.v)},
+              {members(saved.o), members(saved.lse), members(saved.d), members(saved.d_o)});
+    members(sum.dq).copy_(each.dq);
+    sum.dk[b].copy_(each.dk.sum(0, false, wide));
+    sum.dv[b].copy_(each.dv.sum(0, false, wide));
   }
   return sum;
 }

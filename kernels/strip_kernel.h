@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "cp/attention_kernel.h"
 #include "cp/strips.h"
 
@@ -18,7 +20,8 @@ class StripKernel : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override;
 
  protected:
-  // One strip: its queries against its keys, in the layout of the block.
+  // One strip: its queries against its keys, in the layout of the block. The scale is not below 0:
+  // it would turn the -inf of hidden keys round, so its sign goes into q, and out of dq.
   struct Call {
     Strip strip;
     double scale;
@@ -28,6 +31,12 @@ class StripKernel : public AttentionKernel {
   virtual Partial attend(const Call& call) const = 0;
   // The saved tensors are those of the strip's queries. Gradients in any dtype.
   virtual Gradients differentiate(const Call& call, const Saved& saved) const = 0;
+
+  // For libraries that add up the gradients of a query group in 16 bits: `alike` is called with as
+  // many key-value heads as query heads, the members of a group being the batch, which share K and V
+  // by a batch stride of 0; their gradients are added up in the accumulation type.
+  static Gradients by_members(const Call& call, const Saved& saved,
+                              const std::function<Gradients(const Call&, const Saved&)>& alike);
 };
 
 }  // namespace ringcheck

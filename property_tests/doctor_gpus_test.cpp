@@ -148,13 +148,13 @@ TEST(DoctorOfGpus, WhatNvidiaSmiSaysInsteadIsExplained) {
   }
 }
 
-TEST(DoctorOfGpus, TablesThatCannotBeReadAreNotes) {
+TEST(DoctorOfGpus, TablesThatCannotBeReadAreWarnings) {
   const PretendedMachine machine;
   machine.file("p2p", "GPU0 GPU1\nGPU0 X\n");
   machine.file("links", "Invalid combination of input arguments.\n");
   const Diagnosis seen = diagnose(machine);
-  expect(seen, "link.p2p", "note", "cannot be read", "");
-  expect(seen, "link.kind", "note", "Invalid combination", "");
+  expect(seen, "link.p2p", "warning", "cannot be read", "");
+  expect(seen, "link.kind", "warning", "Invalid combination", "");
 }
 
 }  // namespace

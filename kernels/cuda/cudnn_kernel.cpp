@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include <cmath>
-
 #include "cp/cuda_library.h"
 #include "kernels/cuda/cudnn_graph.h"
 #include "kernels/strip_kernel.h"
@@ -35,8 +33,7 @@ class Cudnn final : public StripKernel {
     const at::Tensor out = at::empty(sizes, call.q.options());
     const at::Tensor lse =
         at::empty({sizes[0], sizes[1], sizes[2]}, call.q.options().dtype(at::kFloat));
-    cudnn_forward({call.strip, std::abs(call.scale), upright(call.q, call.scale), call.k, call.v},
-                  out, lse);
+    cudnn_forward({call.strip, call.scale, call.q, call.k, call.v}, out, lse);
     return {out, lse};
   }
 
@@ -52,9 +49,6 @@ class Cudnn final : public StripKernel {
   }
 
  private:
-  // A negative scale would turn the -inf of hidden keys round: it goes into the sign of q and dq.
-  static at::Tensor upright(const at::Tensor& q, double scale) { return scale < 0 ? q.neg() : q; }
-
   // With the strides of its sizes, also where a size is 1 and contiguous() would leave any.
   static at::Tensor packed(const at::Tensor& x) {
     return at::empty(x.sizes(), x.options()).copy_(x);
@@ -69,12 +63,13 @@ class Cudnn final : public StripKernel {
   }
 
   static Gradients whole(const Call& call, const Saved& saved) {
-    const auto like = [&](const at::Tensor& x) { return at::empty(x.sizes(), call.q.options()); };
-    Gradients result{like(call.q), like(call.k), like(call.v)};
-    cudnn_backward({call.strip, std::abs(call.scale), upright(call.q, call.scale), call.k, call.v},
-                   {saved.o, packed(saved.lse), saved.d_o}, {result.dq, result.dk, result.dv});
-    if (call.scale < 0) result.dq.neg_();
-    return result;
+    return by_members(call, saved, [](const Call& each, const Saved& its) {
+      const auto like = [&](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
+      const Gradients result{like(each.q), like(each.k), like(each.v)};
+      cudnn_backward({each.strip, each.scale, each.q, each.k, each.v},
+                     {its.o, packed(its.lse), its.d_o}, {result.dq, result.dk, result.dv});
+      return result;
+    });
   }
 };
 

@@ -34,12 +34,14 @@ class Fa2 final : public StripKernel {
   }
 
   Gradients differentiate(const Call& call, const Saved& saved) const override {
-    const at::Tensor none, random = at::zeros({2}, call.q.options().dtype(at::kLong));
-    const auto [dq, dk, dv] = at::_flash_attention_backward(
-        turned(saved.d_o), turned(call.q), turned(call.k), turned(call.v), turned(saved.o),
-        saved.lse.contiguous(), none, none, call.strip.rows, call.strip.columns, 0.0,
-        causal(call.strip), random, random, call.scale, left(call.strip), right(call.strip));
-    return {turned(dq), turned(dk), turned(dv)};
+    return by_members(call, saved, [](const Call& each, const Saved& its) -> Gradients {
+      const at::Tensor none, random = at::zeros({2}, each.q.options().dtype(at::kLong));
+      const auto [dq, dk, dv] = at::_flash_attention_backward(
+          turned(its.d_o), turned(each.q), turned(each.k), turned(each.v), turned(its.o),
+          its.lse.contiguous(), none, none, each.strip.rows, each.strip.columns, 0.0,
+          causal(each.strip), random, random, each.scale, left(each.strip), right(each.strip));
+      return {turned(dq), turned(dk), turned(dv)};
+    });
   }
 
  private:
