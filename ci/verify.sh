@@ -8,7 +8,9 @@ set -euo pipefail
 ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
 # What the command prints must stand alone on standard output.
-"$ci/build.sh" release ringcheck >&2 || exit 70
+targets=(ringcheck)
+[[ $* != *cuda* ]] || targets+=(ringcheck_cuda)
+"$ci/build.sh" release "${targets[@]}" >&2 || exit 70
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
 exec "$RINGCHECK_ROOT/build/release/bin/ringcheck" verify "$@"

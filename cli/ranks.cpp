@@ -29,20 +29,24 @@ bool on_cuda(const std::vector<parity::Case>& cases) {
   return std::ranges::any_of(cases, [](const parity::Case& test) { return test.device == "cuda"; });
 }
 
+std::unique_ptr<Session> meet_at_store() {
+  try {
+    return std::make_unique<StoreSession>();
+  } catch (const std::exception& error) {
+    throw UsageError(error.what());
+  }
+}
+
 // The processes of this job, as the launcher connects them.
 std::unique_ptr<Session> connect(const Launcher& launcher) {
-  if (launcher.name == "torchrun") try {
-      return std::make_unique<StoreSession>();
-    } catch (const std::exception& error) {
-      throw UsageError(error.what());
-    }
+  if (launcher.name == "torchrun") return meet_at_store();
   int argc = 0;
   char** argv = nullptr;
   return std::make_unique<MpiSession>(argc, argv);
 }
 
 int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
-            std::optional<double> seconds, const std::function<int(std::vector<reports::CaseResult>)>& report) {
+            std::optional<double> seconds, const RanksReport& report) {
   const auto gpus = on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = host.world(std::chrono::hours(12));
@@ -86,7 +90,7 @@ std::string transport_of(const Launcher& launcher, const std::vector<parity::Cas
 }
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              std::optional<double> deadline_seconds, const std::function<int(std::vector<reports::CaseResult>)>& report) {
+              std::optional<double> deadline_seconds, const RanksReport& report) {
   const std::unique_ptr<Session> host = connect(launcher);
   if (const auto wrong = mismatch(launcher, host->rank(), host->size())) {
     if (launcher.rank <= 0)

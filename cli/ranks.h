@@ -20,11 +20,13 @@ void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>&
 // "NCCL over MPI, a process and a GPU a rank"
 std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases);
 
+// Takes the results on rank 0 and gives the exit code.
+using RanksReport = std::function<int(std::vector<reports::CaseResult>)>;
+
 // Runs the cases as one of the ranks that a launcher started, without a supervisor. On rank 0
 // `report` takes the results and gives the exit code, which every rank returns. A rank that fails
 // or waits for too long ends all of them with exit code 5.
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              std::optional<double> deadline_seconds,
-              const std::function<int(std::vector<reports::CaseResult>)>& report);
+              std::optional<double> deadline_seconds, const RanksReport& report);
 
 }  // namespace ringcheck::cli

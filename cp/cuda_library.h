@@ -19,7 +19,8 @@ namespace ringcheck {
 // Why there is no GPU to use, or nothing. Loads the library at the first call.
 const std::optional<std::string>& why_no_cuda();
 
-// "4 x NVIDIA H200, CUDA 13.0, driver 13.0, cuDNN 9.19.0, NCCL 2.28.9"; "no GPU" where there is none.
+// "4 x NVIDIA H200, CUDA 13.0, driver for CUDA 13.0, NCCL 2.28.9, cuDNN 91900"; "no GPU" where there
+// is none.
 std::string describe_gpus();
 
 // What the library brings.

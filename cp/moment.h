@@ -25,7 +25,7 @@ class Moment {
 };
 
 // Makes a device the calling thread's own, with a stream of its own on every device of the kind,
-// for as long as it lives: ranks that share a device do not wait for each other. Nothing on the CPU.
+// for as long as it lives: ranks that share a device do not wait for each other. Nothing on a CPU.
 class OnDevice {
  public:
   explicit OnDevice(at::Device device);

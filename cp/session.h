@@ -22,9 +22,9 @@ class Session {
   [[noreturn]] virtual void abort(int code) = 0;
 };
 
-// The same ranks, each with a GPU of its own, over NCCL; what lies in host memory still goes the way
-// of `host`, which must outlive it. Throws std::runtime_error where there is no GPU for the rank.
-// Binds the calling thread to the GPU as long as it lives.
+// The same ranks, each with a GPU of its own, over NCCL; what lies in host memory still goes the
+// way of `host`, which must outlive it. Throws std::runtime_error where the rank finds no
+// GPU. Binds the calling thread to the GPU as long as it lives.
 std::unique_ptr<Session> on_gpus(Session& host, int local_rank);
 
 }  // namespace ringcheck

@@ -44,9 +44,12 @@ std::vector<Strip> strips(const Mask& mask, const Positions& queries, const Posi
   for (int64_t row = 0, next; row < count; row = next) {
     next = row + 1;
     if (seen[row].size() == 0) continue;
-    const auto kind = next < count && seen[next].size() > 0 ? step(seen[row], seen[next]) : std::nullopt;
-    while (kind && next < count && seen[next].size() > 0 && step(seen[next - 1], seen[next]) == kind)
-      ++next;
+    const auto goes_on = [&] {
+      return next < count && seen[next].size() > 0 ? step(seen[next - 1], seen[next])
+                                                   : std::nullopt;
+    };
+    const auto kind = goes_on();
+    while (kind && goes_on() == kind) ++next;
     list.push_back({kind.value_or(Strip::Kind::kFull), row, next - row, seen[row].begin,
                     seen[next - 1].end - seen[row].begin,
                     kind == Strip::Kind::kBand ? seen[row].size() : 0});

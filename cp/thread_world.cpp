@@ -7,70 +7,17 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include <condition_variable>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
-#include <tuple>
 
 #include "cp/error.h"
 #include "cp/moment.h"
+#include "cp/post_office.h"
 
 namespace ringcheck {
 namespace {
-
-// One message on its way. The sender lends its tensor until the receiver has taken it.
-struct Parcel {
-  at::Tensor data;
-  bool posted = false, taken = false;
-  Moment ready, copied;             // on the device: it may be read, it has been read
-  std::condition_variable changed;  // only its two ranks wait here, so nobody else is woken
-};
-
-// (group, sending world rank, receiving world rank, how many messages went that way before)
-using Address = std::tuple<int64_t, int, int, int64_t>;
-
-// What the ranks of one world share.
-class PostOffice {
- public:
-  std::shared_ptr<Parcel> at(const Address& address) {
-    std::lock_guard lock(mutex_);
-    auto& parcel = parcels_[address];
-    if (!parcel) parcel = std::make_shared<Parcel>();
-    return parcel;
-  }
-  void forget(const Address& address) {
-    std::lock_guard lock(mutex_);
-    parcels_.erase(address);
-  }
-  void change(Parcel& parcel, const std::function<void()>& what) {
-    {
-      std::lock_guard lock(mutex_);
-      what();
-    }
-    parcel.changed.notify_all();
-  }
-  // False when the time is up; throws when another rank has failed.
-  bool await(Parcel& parcel, std::chrono::milliseconds time, const std::function<bool()>& what) {
-    std::unique_lock lock(mutex_);
-    const bool in_time = parcel.changed.wait_for(lock, time, [&] { return what() || failure_; });
-    if (failure_ && !what()) throw Abandoned(failure_->what());
-    return in_time;
-  }
-  void fail(const RankFailure& failure) {
-    std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = failure;
-    for (const auto& [address, parcel] : parcels_) parcel->changed.notify_all();
-  }
-  const std::optional<RankFailure>& failure() const { return failure_; }
-
- private:
-  std::mutex mutex_;
-  std::map<Address, std::shared_ptr<Parcel>> parcels_;
-  std::optional<RankFailure> failure_;
-};
 
 void poison(const at::Tensor& buffer) {
   if (buffer.is_floating_point()) buffer.fill_(std::numeric_limits<double>::quiet_NaN());
@@ -216,7 +163,8 @@ class ThreadCommunicator final : public Communicator {
   void await(const Half& half, const std::function<bool()>& what, const char* otherwise) {
     ledger().enter(half.operation);
     if (!office_->await(*half.parcel, deadline(), what))
-      throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) + " ms");
+      throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) +
+                    " ms");
   }
 
   // All that this rank queued is done, or the deadline is over.
@@ -225,7 +173,8 @@ class ThreadCommunicator final : public Communicator {
     const auto limit = std::chrono::steady_clock::now() + deadline();
     for (; !end.passed(); std::this_thread::sleep_for(std::chrono::microseconds(20)))
       if (std::chrono::steady_clock::now() > limit)
-        throw Timeout("the device did not finish within " + std::to_string(deadline().count()) + " ms");
+        throw Timeout("the device did not finish within " + std::to_string(deadline().count()) +
+                      " ms");
   }
 
   std::shared_ptr<PostOffice> office_;

@@ -33,8 +33,8 @@ class StripKernel : public AttentionKernel {
   virtual Gradients differentiate(const Call& call, const Saved& saved) const = 0;
 
   // For libraries that add up the gradients of a query group in 16 bits: `alike` is called with as
-  // many key-value heads as query heads, the members of a group being the batch, which share K and V
-  // by a batch stride of 0; their gradients are added up in the accumulation type.
+  // many key-value heads as query heads, the members of a group being the batch, which share K and
+  // V by a batch stride of 0; their gradients are added up in the accumulation type.
   static Gradients by_members(const Call& call, const Saved& saved,
                               const std::function<Gradients(const Call&, const Saved&)>& alike);
 };

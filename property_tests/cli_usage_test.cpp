@@ -72,6 +72,17 @@ TEST(Verify, WhatCannotBeIsRefusedBeforeAnyWork) {
   }
 }
 
+TEST(Verify, AGpuThatIsNotThereIsRefused) {
+  for (const Words& words : {Words{"verify", "--device", "cuda"},
+                             Words{"verify", "--case", "cuda/cudnn/d64"},
+                             Words{"verify", "--device", "cuda", "--clean", "5"}}) {
+    const Ran ran = ringcheck(words, {{"CUDA_VISIBLE_DEVICES", ""}});
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("device cuda needs a GPU"));
+    EXPECT_THAT(ran.out, IsEmpty());
+  }
+}
+
 TEST(Verify, WhatCannotRunIsCountedOrRefused) {
   const Ran single = verify({"--kernel", "flash", "--dim", "16", "--dim-v", "8", "--seq", "64"});
   EXPECT_EQ(single.code, 2);

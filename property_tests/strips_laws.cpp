@@ -20,7 +20,9 @@ struct Block {
 Block drawn_block() {
   const parity::Case test = *gen::test_case().as("case");
   const Layout layout = parity::layout_of(test);
-  const auto rank = [&](const char* name) { return layout[*gen::between(0, test.world - 1).as(name)]; };
+  const auto rank = [&](const char* name) {
+    return layout[*gen::between(0, test.world - 1).as(name)];
+  };
   return {parity::mask_of(test), rank("queries of"), rank("keys of")};
 }
 
@@ -72,7 +74,8 @@ TEST(Strips, UsualBlocksAreFewCalls) {
   const Mask causal{Causal{}, 64};
   const Positions headtail{{8, 8}, {48, 8}}, other{{16, 8}, {40, 8}};
   using Kind = Strip::Kind;
-  EXPECT_EQ(strips(causal, headtail, headtail), (std::vector<Strip>{{Kind::kCausal, 0, 16, 0, 16}}));
+  EXPECT_EQ(strips(causal, headtail, headtail),
+            (std::vector<Strip>{{Kind::kCausal, 0, 16, 0, 16}}));
   EXPECT_EQ(strips(causal, headtail, other), (std::vector<Strip>{{Kind::kFull, 8, 8, 0, 16}}));
   EXPECT_EQ(strips(causal, other, headtail), (std::vector<Strip>{{Kind::kFull, 0, 16, 0, 8}}));
   const Mask full{Full{}, 64};

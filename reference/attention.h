@@ -33,7 +33,7 @@ struct Tensors {
 struct Tiling {
   int64_t rows = 256;                // queries a tile
   int64_t columns = 256;             // keys a tile
-  int64_t together = 1 << 18;        // elements of scores up to which batch and heads are taken together
+  int64_t together = 1 << 18;        // elements of scores up to which heads are taken together
   std::function<void()> tick = {};   // called after every tile: a sign of life
 };
 

@@ -20,8 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 void check(ncclResult_t status, const char* what) {
   if (status != ncclSuccess && status != ncclInProgress)
-    throw std::runtime_error(std::string("NCCL: ") + what + ": " + ncclGetErrorString(status) + " (" +
-                             ncclGetLastError(nullptr) + ")");
+    throw std::runtime_error(std::string("NCCL: ") + what + ": " + ncclGetErrorString(status) +
+                             " (" + ncclGetLastError(nullptr) + ")");
 }
 
 // A non-blocking communicator: whatever it is asked for is polled, and given up at the deadline.
@@ -144,11 +144,12 @@ class NcclCommunicator final : public Communicator {
     ready.hold_back(device());
     const cudaStream_t queue = c10::cuda::CUDAStream(stream_).stream();
     check(ncclGroupStart(), "beginning a group");
+    const ncclComm_t comm = nccl_->get();
     for (const Message& m : sends)
-      check(ncclSend(m.data.const_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, nccl_->get(), queue),
+      check(ncclSend(m.data.const_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, comm, queue),
             "sending");
     for (const Message& m : receives)
-      check(ncclRecv(m.data.mutable_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, nccl_->get(), queue),
+      check(ncclRecv(m.data.mutable_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, comm, queue),
             "receiving");
     check(ncclGroupEnd(), "ending a group");
     nccl_->settle("posting", deadline());
@@ -223,9 +224,11 @@ class NcclSession final : public Session {
   std::shared_ptr<NcclHandle> nccl_;
 };
 
-const GpuWorlds::Add registered{"nccl", {[](Session& host, int local_rank) -> std::unique_ptr<Session> {
-                                  return std::make_unique<NcclSession>(host, local_rank);
-                                }}};
+std::unique_ptr<Session> nccl_session(Session& host, int local_rank) {
+  return std::make_unique<NcclSession>(host, local_rank);
+}
+
+const GpuWorlds::Add registered{"nccl", {nccl_session}};
 
 }  // namespace
 }  // namespace ringcheck

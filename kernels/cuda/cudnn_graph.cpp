@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace ringcheck {
 namespace {
@@ -58,7 +59,8 @@ fe::DataType_t type_of(const at::Tensor& x) {
 
 class Builder {
  public:
-  explicit Builder(const Named& tensors) : tensors_(tensors), graph_(std::make_shared<fe::graph::Graph>()) {
+  explicit Builder(const Named& tensors)
+      : tensors_(tensors), graph_(std::make_shared<fe::graph::Graph>()) {
     graph_->set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
   }
@@ -79,7 +81,8 @@ class Builder {
         .set_data_type(type_of(tensors_.at(name)));
   }
   Plan build() {
-    check(graph_->build(at::native::getCudnnHandle(), {fe::HeurMode_t::A}), "no engine for this shape");
+    check(graph_->build(at::native::getCudnnHandle(), {fe::HeurMode_t::A}),
+          "no engine for this shape");
     Plan plan{graph_, 0};
     check(graph_->get_workspace_size(plan.workspace), "workspace");
     return plan;
@@ -147,21 +150,25 @@ void execute(const Plan& plan, const Named& tensors) {
   for (const auto& [name, tensor] : tensors) pointers[name] = tensor.data_ptr();
   const at::Tensor workspace =
       at::empty({plan.workspace}, tensors.at(kQ).options().dtype(at::kByte));
-  check(plan.graph->execute(at::native::getCudnnHandle(), pointers, workspace.data_ptr()), "execution");
+  check(plan.graph->execute(at::native::getCudnnHandle(), pointers, workspace.data_ptr()),
+        "execution");
 }
 
 }  // namespace
 
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse) {
-  const Named tensors{{kQ, call.q}, {kK, call.k}, {kV, call.v}, {kO, out}, {kLse, lse.unsqueeze(-1)}};
-  execute(cached(key_of(false, call, tensors), [&] { return forward_plan(call, tensors); }), tensors);
+  const Named tensors{
+      {kQ, call.q}, {kK, call.k}, {kV, call.v}, {kO, out}, {kLse, lse.unsqueeze(-1)}};
+  execute(cached(key_of(false, call, tensors), [&] { return forward_plan(call, tensors); }),
+          tensors);
 }
 
 void cudnn_backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result) {
   const Named tensors{{kQ, call.q},   {kK, call.k},     {kV, call.v},
                       {kO, saved.o},  {kDo, saved.d_o}, {kLse, saved.lse.unsqueeze(-1)},
                       {kDq, result.dq}, {kDk, result.dk}, {kDv, result.dv}};
-  execute(cached(key_of(true, call, tensors), [&] { return backward_plan(call, tensors); }), tensors);
+  execute(cached(key_of(true, call, tensors), [&] { return backward_plan(call, tensors); }),
+          tensors);
 }
 
 }  // namespace ringcheck

@@ -10,8 +10,8 @@ namespace ringcheck {
 namespace {
 
 // cuDNN through its own C++ interface: GQA, bands and causal from the bottom right. Its LSE is
-// natural. O and the gradients leave it in the dtype of q: asked for float32, cuDNN 9.19 accepts the
-// graph and writes 16-bit numbers into it.
+// natural. O and the gradients leave it in the dtype of q: asked for float32, cuDNN 9.19 accepts
+// the graph and writes 16-bit numbers into the results.
 class Cudnn final : public StripKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {

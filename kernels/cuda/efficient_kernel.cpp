@@ -18,8 +18,8 @@ at::Tensor summed(const at::Tensor& x, int64_t group, at::ScalarType wide) {
 }
 
 // Memory-efficient attention as LibTorch brings it (Rabe and Staats 2021, xFormers), for float32:
-// LibTorch has no other tensor-core kernel for it. Its LSE is natural, padded to whole blocks. Its backward pass takes O as [batch,
-// seq, heads, dim] without asking for its strides.
+// LibTorch has no other tensor-core kernel for it. Its LSE is natural, padded to whole blocks. Its
+// backward pass takes O as [batch, seq, heads, dim] without asking for its strides.
 class Efficient final : public StripKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
@@ -50,8 +50,8 @@ class Efficient final : public StripKernel {
     const at::ScalarType wide = accumulation_type(call.q.scalar_type());
     const auto [dq, dk, dv, bias] = at::_efficient_attention_backward(
         turned(saved.d_o), turned(call.q), expanded(call.k, group), expanded(call.v, group), {},
-        turned(saved.o).contiguous(), {}, {}, call.strip.rows, call.strip.columns, padded(saved.lse), 0.0,
-        at::zeros({}, at::kLong), at::zeros({}, at::kLong), mask_type(call.strip), false,
+        turned(saved.o).contiguous(), {}, {}, call.strip.rows, call.strip.columns,
+        padded(saved.lse), 0.0, at::zeros({}, at::kLong), at::zeros({}, at::kLong), mask_type(call.strip), false,
         call.scale);
     return {turned(dq), summed(dk, group, wide), summed(dv, group, wide)};
   }

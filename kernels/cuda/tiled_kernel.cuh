@@ -18,7 +18,9 @@ template <class T>
 struct View {
   T* data;
   int64_t batch, head, slot;  // strides
-  __device__ T* row(int b, int h, int64_t s) const { return data + b * batch + h * head + s * slot; }
+  __device__ T* row(int b, int h, int64_t s) const {
+    return data + b * batch + h * head + s * slot;
+  }
 };
 
 // T: what is stored. A: what is computed in.
@@ -100,7 +102,8 @@ __global__ void forward_kernel(const Problem<T, A> p) {
   }
   store(p.out.row(b, h, row), o, begin < end ? 1 / sum : A(0), p.dim_v);
   if (threadIdx.x == 0)
-    p.lse_out[(int64_t(b) * p.q_heads + h) * p.rows + row] = begin < end ? top + log(sum) : A(-INFINITY);
+    p.lse_out[(int64_t(b) * p.q_heads + h) * p.rows + row] =
+        begin < end ? top + log(sum) : A(-INFINITY);
 }
 
 // P and dS of one pair, from the saved LSE and D.
