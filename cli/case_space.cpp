@@ -132,12 +132,14 @@ Sizes clean_sizes() {
 }
 
 CaseSpace::CaseSpace(Sizes sizes, const std::string& device)
-    : sizes_(std::move(sizes)), device_(device), device_type_(device == "cuda" ? at::kCUDA : at::kCPU) {
+    : sizes_(std::move(sizes)), device_(device) {
+  Case probe;
+  probe.device = device_;
   factors_ = {
       {"world", words_of(sizes_.worlds)},
       {"rotation", rotations()},
       {"balance", balancers()},
-      {"kernel", kernels_on(device_type_)},
+      {"kernel", kernels_on(parity::device_type_of(probe))},
       {"mask",
        {"full", "causal", "window", "doc", "docfull", "prefix", "doc:pads", "docfull:pads"}},
       {"dtype", {"float64", "float32", "bf16", "fp16"}},
@@ -193,7 +195,7 @@ Case CaseSpace::build(const Choice& choice, Random& random) const {
     test.scale.reset();
   parity::validate(test);
   if (parity::not_supported(test))
-    test.kernel = plainest_kernel(device_type_);
+    test.kernel = plainest_kernel(parity::device_type_of(test));
   return test;
 }
 

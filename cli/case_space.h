@@ -51,7 +51,6 @@ class CaseSpace {
 
   Sizes sizes_;
   std::string device_;
-  at::DeviceType device_type_;
   std::vector<Factor> factors_;
 };
 

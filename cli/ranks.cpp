@@ -25,10 +25,6 @@ std::chrono::milliseconds deadline(std::optional<double> seconds, const parity::
   return std::chrono::milliseconds(static_cast<int64_t>(chosen * 1000));
 }
 
-bool on_cuda(const std::vector<parity::Case>& cases) {
-  return std::ranges::any_of(cases, [](const parity::Case& test) { return test.device == "cuda"; });
-}
-
 std::unique_ptr<Session> meet_at_store() {
   try {
     return std::make_unique<StoreSession>();
@@ -47,7 +43,7 @@ std::unique_ptr<Session> connect(const Launcher& launcher) {
 
 int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
             std::optional<double> seconds, const RanksReport& report) {
-  const auto gpus = on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
+  const auto gpus = parity::any_on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = host.world(std::chrono::hours(12));
   std::vector<reports::CaseResult> results;
@@ -85,7 +81,7 @@ void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>&
 
 std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases) {
   const std::string boot = launcher.name == "torchrun" ? "TCP store" : "MPI";
-  return on_cuda(cases) ? "NCCL over " + boot + ", a process and a GPU a rank"
+  return parity::any_on_cuda(cases) ? "NCCL over " + boot + ", a process and a GPU a rank"
                         : boot + ", a process a rank";
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/selection.h"
 
-#include <algorithm>
 #include <set>
 
 #include "cli/inspect.h"
@@ -209,8 +208,7 @@ Selection select(const Asked& asked) {
   check_one_way(asked);
   check_size(asked.axes);
   Selection selection = of_any(asked);
-  const auto on_cuda = [](const Case& test) { return test.device == "cuda"; };
-  if (std::ranges::any_of(selection.cases, on_cuda) && why_no_cuda())
+  if (parity::any_on_cuda(selection.cases) && why_no_cuda())
     throw UsageError(*why_no_cuda());
   if (asked.clean.empty())
     selection.what += ", " + seed_text(selection.cases);

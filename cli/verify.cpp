@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck verify: is it right?
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -88,9 +87,7 @@ class Report {
          std::string transport)
       : options_(options), selection_(selection) {
     result_.environment = environment();
-    const bool gpus = std::ranges::any_of(
-        selection.cases, [](const parity::Case& test) { return test.device == "cuda"; });
-    if (gpus)
+    if (parity::any_on_cuda(selection.cases))
       result_.environment.device = describe_gpus();
     result_.environment.launcher = std::move(launcher);
     result_.environment.transport = std::move(transport);
@@ -142,11 +139,11 @@ int list(const Selection& selection) {
 }
 
 int run_supervised(const Options& options, const Selection& selection) {
-  const bool gpus = !selection.cases.empty() && selection.cases.front().device == "cuda";
   Report report(options, selection, "no launcher",
-                gpus && !why_no_cuda() ? "thread worlds on " + std::to_string(device_count(at::kCUDA)) +
-                           " GPUs by copies and events, process worlds by NCCL under mpirun"
-                     : "thread worlds in one process, MPI worlds under mpirun");
+                parity::any_on_cuda(selection.cases)
+                    ? "thread worlds on " + std::to_string(device_count(at::kCUDA)) +
+                          " GPUs by copies and events, process worlds by NCCL under mpirun"
+                    : "thread worlds in one process, MPI worlds under mpirun");
   report.begin();
   SupervisorOptions supervisor;
   supervisor.deadline_seconds = options.deadline;

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -83,15 +82,14 @@ void run_rank(Session& mpi, const std::vector<parity::Case>& cases, const Status
               Results* results) {
   const int rank = mpi.rank();
   // On one machine ranks and GPUs are numbered alike.
-  const auto is_on_cuda = [](const parity::Case& test) { return test.device == "cuda"; };
-  const auto gpus = std::ranges::any_of(cases, is_on_cuda) ? on_gpus(mpi, rank) : nullptr;
+  const auto gpus = parity::any_on_cuda(cases) ? on_gpus(mpi, rank) : nullptr;
   const auto observe = [&](const Operation& operation) { status.enter(rank, operation); };
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
   run.observer = [&](int, const Operation& operation) { observe(operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
     status.begin(rank, static_cast<int>(i));
-    const auto world = (is_on_cuda(cases[i]) ? *gpus : mpi).world(kOwnDeadline);
+    const auto world = (cases[i].device == "cuda" ? *gpus : mpi).world(kOwnDeadline);
     world->ledger().observe(observe);
     const auto verdict = parity::verify(cases[i], *world, run);
     if (results != nullptr && verdict)

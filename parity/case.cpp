@@ -225,6 +225,12 @@ at::DeviceType device_type_of(const Case& test) {
   return test.device == "cuda" ? at::kCUDA : at::kCPU;
 }
 
+bool any_on_cuda(const std::vector<Case>& cases) {
+  for (const Case& test : cases)
+    if (device_type_of(test) == at::kCUDA) return true;
+  return false;
+}
+
 std::optional<std::string> not_supported(const Case& test) {
   BlockShape shape;
   if (test.device == "cuda") {

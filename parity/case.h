@@ -82,6 +82,7 @@ double scale_of(const Case& test);
 Layout layout_of(const Case& test);
 Plan plan_of(const Case& test);
 at::DeviceType device_type_of(const Case& test);
+bool any_on_cuda(const std::vector<Case>& cases);
 
 // Why this combination of parts cannot run, or nothing: valid, but not supported.
 std::optional<std::string> not_supported(const Case& test);

@@ -158,6 +158,13 @@ const std::map<std::string, std::string>& data_families() {
   return table;
 }
 
+Problem Problem::to(at::Device device, bool copy) const {
+  const auto there = [&](const at::Tensor& x) {
+    return x.to(device, x.scalar_type(), false, copy);
+  };
+  return {there(q), there(k), there(v), there(d_o)};
+}
+
 Problem problem_of(const Case& test) { return problem_of(test, {{0, test.seq}}); }
 
 Problem problem_of(const Case& test, const Positions& positions) {

@@ -18,6 +18,8 @@ struct Problem {
   at::Tensor k;    // [batch, kv_heads, seq, dim]
   at::Tensor v;    // [batch, kv_heads, seq, dim_v]
   at::Tensor d_o;  // [batch, q_heads, seq, dim_v]
+
+  Problem to(at::Device device, bool copy = false) const;
 };
 
 // The whole sequence. Every element is a function of seed, tensor, batch, head, global position

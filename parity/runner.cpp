@@ -24,17 +24,12 @@ std::optional<Verdict> refused(const Case& test) {
   return verdict;
 }
 
-Problem moved(const Problem& problem, at::Device device) {
-  return {problem.q.to(device), problem.k.to(device), problem.v.to(device), problem.d_o.to(device)};
-}
-
 Verdict judged(const Case& test, const Outcome& outcome, const RunOptions& options) {
   const auto tick = [&] {
     if (options.observer) options.observer(0, {"judge"});
   };
   tick();
-  const at::Device device = outcome.tensors.o.device();
-  const Problem problem = moved(problem_of(test), device);
+  const Problem problem = problem_of(test).to(outcome.tensors.o.device());
   Verdict verdict;
   verdict.test = test;
   verdict.ranks = outcome.ranks;

@@ -50,11 +50,6 @@ RankRecord measured(const Communicator& comm) {
   return record;
 }
 
-Problem copied(const Problem& problem, at::Device device) {
-  const auto own = [&](const at::Tensor& x) { return x.to(device, x.scalar_type(), false, true); };
-  return {own(problem.q), own(problem.k), own(problem.v), own(problem.d_o)};
-}
-
 // The tensors of both passes; everything else is gone when it returns.
 RankOutput both_passes(Communicator& comm, const Case& test, const Problem& local) {
   ContextParallel attention(comm, {test.strategy, plan_of(test), test.rope});
@@ -75,7 +70,7 @@ RankOutput context_parallel(Communicator& comm, const Case& test, const RankInpu
   comm.ledger().restart();
   {
     const Metered metered(comm.ledger().memory());
-    output = both_passes(comm, test, copied(input.local, comm.device()));
+    output = both_passes(comm, test, input.local.to(comm.device(), true));
   }
   output.record = measured(comm);
   output.record.wrong_pads = wrong_pads(test, input.positions, output);

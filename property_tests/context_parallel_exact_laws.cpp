@@ -172,14 +172,26 @@ RC_GTEST_PROP(ContextParallelExact, InvisibleQueriesDoNotMatter, ()) {
   }
 }
 
-// V times a power of two: O, dQ and dK times it, LSE and dV as they were, bit for bit.
-RC_GTEST_PROP(ContextParallelExact, ResultsScaleWithV, ()) {
+// A power of two, a problem to multiply by it, and what comes of the problem as it is.
+struct Scaled {
+  parity::Case test;
+  double factor;
+  parity::Problem problem;
+  reference::Tensors expected;
+};
+
+Scaled scaled() {
   parity::Case test = *gen::test_case().as("case");
   if (test.dtype == at::kHalf)
     test.dtype = at::kBFloat16;  // fp16 may underflow
   const double factor = *gen::choice<double>({2, 0.5, 64}).as("factor");
   parity::Problem p = parity::problem_of(test);
-  reference::Tensors expected = run_pass(test, p).whole;
+  return {test, factor, p, run_pass(test, p).whole};
+}
+
+// V times a power of two: O, dQ and dK times it, LSE and dV as they were, bit for bit.
+RC_GTEST_PROP(ContextParallelExact, ResultsScaleWithV, ()) {
+  auto [test, factor, p, expected] = scaled();
   p.v.mul_(factor);
   for (at::Tensor* x : {&expected.o, &expected.dq, &expected.dk})
     x->mul_(factor);
@@ -189,12 +201,7 @@ RC_GTEST_PROP(ContextParallelExact, ResultsScaleWithV, ()) {
 // Q times a power of two and K divided by it: the same scores, bit for bit; gradients the other
 // way.
 RC_GTEST_PROP(ContextParallelExact, ScoresKeepTheirProduct, ()) {
-  parity::Case test = *gen::test_case().as("case");
-  if (test.dtype == at::kHalf)
-    test.dtype = at::kBFloat16;  // fp16 may underflow
-  const double factor = *gen::choice<double>({2, 0.5, 64}).as("factor");
-  parity::Problem p = parity::problem_of(test);
-  reference::Tensors expected = run_pass(test, p).whole;
+  auto [test, factor, p, expected] = scaled();
   p.q.mul_(factor);
   p.k.mul_(1 / factor);
   expected.dq.mul_(1 / factor);
@@ -204,12 +211,7 @@ RC_GTEST_PROP(ContextParallelExact, ScoresKeepTheirProduct, ()) {
 
 // dO times a power of two: all gradients times it, bit for bit.
 RC_GTEST_PROP(ContextParallelExact, GradientsScaleWithTheirSource, ()) {
-  parity::Case test = *gen::test_case().as("case");
-  if (test.dtype == at::kHalf)
-    test.dtype = at::kBFloat16;  // fp16 may underflow
-  const double factor = *gen::choice<double>({2, 0.5, 64}).as("factor");
-  parity::Problem p = parity::problem_of(test);
-  reference::Tensors expected = run_pass(test, p).whole;
+  auto [test, factor, p, expected] = scaled();
   p.d_o.mul_(factor);
   for (at::Tensor* x : {&expected.dq, &expected.dk, &expected.dv})
     x->mul_(factor);
