@@ -12,7 +12,7 @@ namespace {
 
 double timed_passes(Communicator& comm, const parity::Case& test, const parity::Problem& local,
                     Passes passes) {
-  ContextParallel attention(comm, {test.strategy, parity::plan_of(test), test.rope});
+  ContextParallel attention(comm, parity::options_of(test));
   comm.agree_max(int64_t{0});  // everybody is here
   const double begin = comm.ledger().now();
   auto context = attention.forward(local.q, local.k, local.v);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/supervisor.h"
 #include "cp/launcher.h"
 #include "parity/case.h"
 #include "reports/result.h"
@@ -27,6 +28,6 @@ using RanksReport = std::function<int(std::vector<reports::CaseResult>)>;
 // `report` takes the results and gives the exit code, which every rank returns. A rank that fails
 // or waits for too long ends all of them with exit code 5.
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              std::optional<double> deadline_seconds, const RanksReport& report);
+              const SupervisorOptions& options, const RanksReport& report);
 
 }  // namespace ringcheck::cli

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/inspect.h"
+#include "cli/oracles.h"
 #include "cli/status_file.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
@@ -27,7 +28,7 @@ namespace {
 constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
-  std::string cases, status, results, inspect;
+  std::string cases, status, results, oracles, inspect;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
 
@@ -63,6 +64,7 @@ int run_threads(const Options& options) {
   Results results(options.results);
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
+  run.judging = {parse_oracles(options.oracles)};
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
     for (int rank = cases[i].world; rank-- > 0;)
@@ -78,14 +80,15 @@ int run_threads(const Options& options) {
 }
 
 // One rank of an MPI world, case after case. All ranks finish a case before the next one begins.
-void run_rank(Session& mpi, const std::vector<parity::Case>& cases, const StatusFile& status,
-              Results* results) {
+void run_rank(Session& mpi, const std::vector<parity::Case>& cases,
+              const parity::Judging& judging, const StatusFile& status, Results* results) {
   const int rank = mpi.rank();
   // On one machine ranks and GPUs are numbered alike.
   const auto gpus = parity::any_on_cuda(cases) ? on_gpus(mpi, rank) : nullptr;
   const auto observe = [&](const Operation& operation) { status.enter(rank, operation); };
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
+  run.judging = judging;
   run.observer = [&](int, const Operation& operation) { observe(operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
     status.begin(rank, static_cast<int>(i));
@@ -123,7 +126,7 @@ int run_mpi(const Options& options) {
     std::unique_ptr<Results> results;
     if (mpi.rank() == 0)
       results = std::make_unique<Results>(options.results);
-    run_rank(mpi, cases, status, results.get());
+    run_rank(mpi, cases, {parse_oracles(options.oracles)}, status, results.get());
   } catch (const Timeout& error) {
     status.failed(mpi.rank(), RankState::kTimedOut, error.what());
     std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
@@ -149,6 +152,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--cases", options->cases);
   program.add_option("--status", options->status);
   program.add_option("--results", options->results);
+  program.add_option("--oracles", options->oracles);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "cli/oracles.h"
+
 namespace ringcheck::cli {
 namespace {
 
@@ -39,7 +41,8 @@ std::map<std::string, std::string> mpi_environment() {
   return variables;
 }
 
-Command command(const Transport& transport, const TemporaryFolder& folder) {
+Command command(const Transport& transport, const TemporaryFolder& folder,
+                const parity::Judging& judging) {
   Command result;
   result.output = folder.path("output");
   if (!transport.mpirun.empty()) {
@@ -51,7 +54,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder) {
   for (const std::string& word :
        {own_path(), std::string("worker"), std::string("--cases"), folder.path("cases"),
         std::string("--status"), folder.path("status"), std::string("--results"),
-        folder.path("results")})
+        folder.path("results"), std::string("--oracles"), text_of(judging.oracles)})
     result.words.push_back(word);
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
@@ -70,9 +73,10 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 
 }  // namespace
 
-WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases)
+WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
+                         const parity::Judging& judging)
     : status_(StatusFile::create(folder_.path("status"), most_ranks(cases))),
-      process_(command(transport, with_cases(folder_, cases))) {}
+      process_(command(transport, with_cases(folder_, cases), judging)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }
 

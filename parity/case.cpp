@@ -218,7 +218,7 @@ Layout layout_of(const Case& test) {
 
 Plan plan_of(const Case& test) {
   return {layout_of(test),  mask_of(test), scale_of(test), AttentionKernels::at(test.kernel),
-          test.rotation, {test.keep}};
+          Rotations::at(test.rotation), {test.keep}};
 }
 
 at::DeviceType device_type_of(const Case& test) {

@@ -16,6 +16,7 @@ struct Evidence {
   const Case& test;
   const Problem& problem;
   const Outcome& outcome;
+  const std::vector<Outcome>& variations;  // of the runs that the oracle asked for, in its order
   std::function<void()> tick;  // a sign of life during long work
 };
 
@@ -23,6 +24,9 @@ struct Evidence {
 struct Oracle {
   std::string proves;  // in a sentence
   std::function<OracleVerdict(const Evidence&)> judge;
+  // Further runs of the same subject that a relation between runs needs. None: the relation says
+  // nothing about this case.
+  std::function<std::vector<Run>(const Case&)> variations = {};
 };
 using Oracles = Registry<Oracle>;
 

@@ -63,9 +63,10 @@ std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
 
 }  // namespace
 
-std::optional<Outcome> solve(const Case& test, Communicator& world, const Subject& subject) {
+std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject) {
+  const Case& test = run.test;
   const Layout layout = layout_of(test);
-  const RankInput input{problem_of(test, layout.at(world.rank())), layout[world.rank()]};
+  const RankInput input{run.problem(test, layout.at(world.rank())), layout[world.rank()]};
   const RankOutput own = subject(world, test, input);
   const auto whole = [&](const at::Tensor& local) { return collect(world, layout, test.seq, local); };
   Outcome outcome{{whole(own.o), whole(own.lse), whole(own.dq), whole(own.dk), whole(own.dv)},
@@ -77,10 +78,10 @@ std::optional<Outcome> solve(const Case& test, Communicator& world, const Subjec
   return outcome;
 }
 
-Outcome solve(const Case& test, const ThreadWorld& world, const Subject& subject) {
+Outcome solve(const Run& run, const ThreadWorld& world, const Subject& subject) {
   std::optional<Outcome> outcome;
-  run(world, [&](Communicator& comm) {
-    if (auto result = solve(test, comm, subject)) outcome = std::move(result);
+  ringcheck::run(world, [&](Communicator& comm) {
+    if (auto result = solve(run, comm, subject)) outcome = std::move(result);
   });
   return std::move(*outcome);
 }

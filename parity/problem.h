@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ Problem problem_of(const Case& test);
 
 // The slots of one shard, without making the rest.
 Problem problem_of(const Case& test, const Positions& positions);
+
+// Makes the tensors of some positions of a case.
+using ProblemSource = std::function<Problem(const Case&, const Positions&)>;
 
 // The data families by name, each with a sentence on what it is.
 const std::map<std::string, std::string>& data_families();

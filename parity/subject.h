@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "cp/communicator.h"
+#include "cp/context_parallel.h"
 #include "parity/case.h"
 #include "parity/problem.h"
 
@@ -42,5 +42,10 @@ using Subject = std::function<RankOutput(Communicator&, const Case&, const RankI
 
 // Ours: strategy x rotation x balancer x kernel, as the case says. Restarts the rank's ledger.
 RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input);
+
+// The parts that a case names, and ours put together from these or from others in their place.
+ContextParallel::Options options_of(const Case& test);
+RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
+                                 const Case& test, const RankInput& input);
 
 }  // namespace ringcheck::parity

@@ -176,7 +176,7 @@ RC_GTEST_PROP(ContextParallelLedger, TheKernelIsGivenTheFinalResult, ()) {
   const Layout layout = parity::layout_of(test);
   const auto wrong = on_every_rank(test.world, [&](Communicator& comm) -> std::string {
     Calls calls;
-    ContextParallel::Options options = options_of(test);
+    ContextParallel::Options options = parity::options_of(test);
     options.plan.kernel = std::make_shared<Spy>(options.plan.kernel, calls);
     const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 0);
     ContextParallel attention(comm, options);
