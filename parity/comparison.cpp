@@ -115,16 +115,6 @@ ByRank by_rank(const Case& test, const at::Tensor& z, const at::Tensor& value,
   return result;
 }
 
-void judge_charts(const Case& test, TensorVerdict& verdict) {
-  const auto chart = chart_of(test, verdict.tensor);
-  if (!chart) return;
-  const double moved = std::abs(verdict.rms_z - chart->rms_mean);
-  const double allowed = std::max(0.03 * chart->rms_mean, 6 * chart->rms_sd);
-  verdict.chart = moved <= allowed ? Status::kPass : Status::kFail;
-  const double leaning = std::abs(std::abs(verdict.bias) - chart->bias_mean);
-  verdict.bias_status = leaning <= 6 * chart->bias_sd ? Status::kPass : Status::kFail;
-}
-
 }  // namespace
 
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
@@ -161,19 +151,42 @@ TensorVerdict compare(const Case& test, const std::string& name, const at::Tenso
   verdict.bias = ranks.bias;
   verdict.chunks = ranks.chunks;
   verdict.chunks_counted = ranks.counted;
-  judge_charts(test, verdict);
 
   const bool within = verdict.hard_ratio <= kHard && verdict.max_z <= kStat;
-  const bool charted = verdict.chart != Status::kFail && verdict.bias_status != Status::kFail;
-  if (!within || !charted) verdict.status = Status::kFail;
-  else if (!(verdict.vacuity < kVacuous)) verdict.status = Status::kInconclusive;
-  if (!within)
+  if (!within) {
+    verdict.status = Status::kFail;
     verdict.worst = describe_worst(test, verdict.hard_ratio > kHard ? ratio : abs_z, wide, value,
                                    bound, sigma);
-  else if (!charted)
-    verdict.worst = c10::str("RMS z ", verdict.rms_z, " or bias ", verdict.bias,
-                             " is not what this kernel's calibration expects");
+  } else if (!(verdict.vacuity < kVacuous)) {
+    verdict.status = Status::kInconclusive;
+  }
   return verdict;
+}
+
+TensorVerdict charted(const Case& test, TensorVerdict verdict) {
+  const auto chart = chart_of(test, verdict.tensor);
+  if (!chart) return verdict;
+  const double moved = std::abs(verdict.rms_z - chart->rms_mean);
+  const double allowed = std::max(0.03 * chart->rms_mean, 6 * chart->rms_sd);
+  verdict.chart = moved <= allowed ? Status::kPass : Status::kFail;
+  const double leaning = std::abs(std::abs(verdict.bias) - chart->bias_mean);
+  verdict.bias_status = leaning <= 6 * chart->bias_sd ? Status::kPass : Status::kFail;
+  const bool expected = verdict.chart == Status::kPass && verdict.bias_status == Status::kPass;
+  if (expected || verdict.status == Status::kFail) return verdict;
+  verdict.status = Status::kFail;
+  verdict.worst = c10::str("RMS z ", verdict.rms_z, " or bias ", verdict.bias,
+                           " is not what this kernel's calibration expects");
+  return verdict;
+}
+
+Status status_of(const std::vector<TensorVerdict>& tensors) {
+  Status status = Status::kNotApplicable;
+  for (const TensorVerdict& tensor : tensors) {
+    if (tensor.status == Status::kFail) return Status::kFail;
+    if (tensor.status == Status::kInconclusive) status = Status::kInconclusive;
+    if (tensor.status == Status::kPass && status == Status::kNotApplicable) status = Status::kPass;
+  }
+  return status;
 }
 
 }  // namespace ringcheck::parity

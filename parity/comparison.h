@@ -6,15 +6,32 @@
 
 #include "parity/case.h"
 #include "parity/verdict.h"
+#include "reference/attention.h"
 
 namespace ringcheck::parity {
 
-// Judges one tensor element by element: HARD, STAT, CHART, BIAS and VACUITY of docs/numerics.md.
+struct NamedTensor {
+  const char* name;
+  at::Tensor reference::Tensors::*tensor;
+};
+inline constexpr NamedTensor kTensors[] = {{"o", &reference::Tensors::o},
+                                           {"lse", &reference::Tensors::lse},
+                                           {"dq", &reference::Tensors::dq},
+                                           {"dk", &reference::Tensors::dk},
+                                           {"dv", &reference::Tensors::dv}};
+
+// Judges one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
 // All are [batch, heads, seq] or [batch, heads, seq, dim]; value, bound and sigma in float64.
 // A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand outside
 // all statistics.
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
                       const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma);
+
+// With CHART and BIAS in addition: the calibration of the case's kernel, where there is one.
+TensorVerdict charted(const Case& test, TensorVerdict verdict);
+
+// Of an oracle, from its tensors: fail before inconclusive before pass.
+Status status_of(const std::vector<TensorVerdict>& tensors);
 
 // |error| may exceed the first-order bound by its second order, never by more.
 inline constexpr double kHard = 1.001;

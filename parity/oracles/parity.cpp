@@ -4,7 +4,7 @@
 
 #include "parity/comparison.h"
 #include "parity/oracle.h"
-#include "parity/reference_rope.h"
+#include "parity/truth.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -22,43 +22,19 @@ bool says_nothing(const Case& test, const std::string& tensor) {
   return (test.data == "ones" || test.data == "offset") && (tensor == "dq" || tensor == "dk");
 }
 
-Status status_of(const std::vector<TensorVerdict>& tensors) {
-  Status status = Status::kNotApplicable;
-  for (const TensorVerdict& tensor : tensors) {
-    if (tensor.status == Status::kFail) return Status::kFail;
-    if (tensor.status == Status::kInconclusive) status = Status::kInconclusive;
-    if (tensor.status == Status::kPass && status == Status::kNotApplicable) status = Status::kPass;
-  }
-  return status;
-}
-
 // O, LSE and the gradients against float64, on exactly the q and k that were attended.
 OracleVerdict judge(const Evidence& evidence) {
   const Outcome& outcome = evidence.outcome;
-  const Problem& problem = evidence.problem;
-  reference::Tiling tiling;
-  if (!problem.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 26;
-  tiling.tick = evidence.tick;
-  const reference::Inputs inputs{
-      outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
-      outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
-      problem.v, problem.d_o, mask_of(evidence.test), scale_of(evidence.test)};
   const reference::Judgement truth =
-      reference::judge(inputs, contract_of(evidence.test), evidence.test.world,
-                       reference_rope(evidence.test), tiling);
-  struct Member {
-    const char* name;
-    at::Tensor reference::Tensors::*tensor;
-  };
-  using reference::Tensors;
-  const Member members[] = {{"o", &Tensors::o}, {"lse", &Tensors::lse}, {"dq", &Tensors::dq},
-                            {"dk", &Tensors::dk}, {"dv", &Tensors::dv}};
+      truth_of(evidence.test, evidence.problem, outcome, evidence.tick);
   OracleVerdict verdict;
-  for (const auto& [name, tensor] : members) {
+  for (const auto& [name, tensor] : kTensors) {
     const at::Tensor& actual = outcome.tensors.*tensor;
     verdict.tensors.push_back(actual.defined()
-                                  ? compare(evidence.test, name, actual, truth.value.*tensor,
-                                            truth.bound.*tensor, truth.sigma.*tensor)
+                                  ? charted(evidence.test,
+                                            compare(evidence.test, name, actual,
+                                                    truth.value.*tensor, truth.bound.*tensor,
+                                                    truth.sigma.*tensor))
                                   : absent(name));
     TensorVerdict& result = verdict.tensors.back();
     if (result.status == Status::kInconclusive && says_nothing(evidence.test, name))
