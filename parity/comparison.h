@@ -20,7 +20,7 @@ inline constexpr NamedTensor kTensors[] = {{"o", &reference::Tensors::o},
                                            {"dk", &reference::Tensors::dk},
                                            {"dv", &reference::Tensors::dv}};
 
-// Judges one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
+// PeerTests one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
 // All are [batch, heads, seq] or [batch, heads, seq, dim]; value, bound and sigma in float64.
 // A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand outside
 // all statistics.

@@ -9,19 +9,24 @@
 
 namespace ringcheck::parity {
 
-nlohmann::json contract_json(const std::string& kernel) {
-  const auto found = contract_texts().find(kernel + ".contract.json");
-  if (found == contract_texts().end())
+const nlohmann::json& contract_json(const std::string& kernel) {
+  static const std::map<std::string, nlohmann::json> contracts = [] {
+    std::map<std::string, nlohmann::json> parsed;
+    for (const auto& [file, text] : contract_texts()) parsed[file] = nlohmann::json::parse(text);
+    return parsed;
+  }();
+  const auto found = contracts.find(kernel + ".contract.json");
+  if (found == contracts.end())
     throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel + ".contract.json");
-  return nlohmann::json::parse(found->second);
+  return found->second;
 }
 
 reference::Contract contract_of(const Case& test) {
-  const nlohmann::json kernel = contract_json(test.kernel);
+  const nlohmann::json& kernel = contract_json(test.kernel);
   const std::string dtype = dtype_text(test.dtype);
   if (!kernel.at("dtypes").contains(dtype))
     throw BadCase("the contract of kernel " + test.kernel + " does not cover " + dtype);
-  const nlohmann::json& c = kernel["dtypes"][dtype];
+  const nlohmann::json& c = kernel.at("dtypes").at(dtype);
   // Written as powers of two: "u_a": -24 is 2^-24; null is zero.
   const auto power = [&](const char* name) {
     return c.at(name).is_null() ? 0.0 : std::ldexp(1.0, c.at(name).get<int>());
@@ -39,9 +44,9 @@ std::string chart_key(Case test) {
 }
 
 std::optional<Chart> chart_of(const Case& test, const std::string& tensor) {
-  const nlohmann::json kernel = contract_json(test.kernel);
+  const nlohmann::json& kernel = contract_json(test.kernel);
   const auto found = kernel.at("charts").find(chart_key(test));
-  if (found == kernel["charts"].end() || !found->contains(tensor)) return std::nullopt;
+  if (found == kernel.at("charts").end() || !found->contains(tensor)) return std::nullopt;
   const nlohmann::json& c = (*found)[tensor];
   return Chart{c.at("rms_mean"), c.at("rms_sd"), c.at("bias_mean"), c.at("bias_sd")};
 }

@@ -17,7 +17,7 @@ struct Chart {
 };
 
 // The numerics contract of a kernel, as committed beside its source. Throws BadCase.
-nlohmann::json contract_json(const std::string& kernel);
+const nlohmann::json& contract_json(const std::string& kernel);
 
 // The case that stands for all that give the same numbers: rotations agree bit for bit.
 std::string chart_key(Case test);

@@ -20,7 +20,7 @@ struct Evidence {
   std::function<void()> tick;  // a sign of life during long work
 };
 
-// Judges an outcome. Adding one is one file in parity/oracles.
+// PeerTests an outcome. Adding one is one file in parity/oracles.
 struct Oracle {
   std::string proves;  // in a sentence
   std::function<OracleVerdict(const Evidence&)> judge;

@@ -9,6 +9,7 @@
 #include "cp/balancer.h"
 #include "cp/rotation.h"
 #include "cp/strategy.h"
+#include "parity/peer_test.h"
 #include "parity/oracle.h"
 
 namespace ringcheck {
@@ -29,6 +30,7 @@ TEST(Registry, EveryFileRegistered) {
   EXPECT_EQ(Strategies::all().size(), size_t{RINGCHECK_STRATEGY_FILES});
   EXPECT_EQ(AttentionKernels::all().size(), size_t{RINGCHECK_KERNEL_FILES});
   EXPECT_EQ(parity::Oracles::all().size(), size_t{RINGCHECK_ORACLE_FILES});
+  EXPECT_EQ(parity::PeerTests::all().size(), size_t{RINGCHECK_PEER_TEST_FILES});
 }
 
 // At least these, under these names, which results and scripts rely on.
