@@ -16,6 +16,9 @@ struct Arithmetic {
   reference::Contract contract;
   double scale = 1;  // softmax scale
   int world = 1;     // partial results merged
+  // q, k and their gradients are those after the rotary embedding, or there is none. Otherwise C2
+  // cannot be had, and C3 only over all channels together: rotations keep inner products.
+  bool rotated = true;
 };
 
 // One law where it is worst.
@@ -26,7 +29,7 @@ struct LawVerdict {
   double z = 0;           // largest |difference| / sigma, judged against kStat; a NaN is infinite
   double difference = 0;  // there
   double sigma = 0;       // there: what rounding can explain, as a standard deviation
-  int64_t batch = 0, kv_head = 0, channel = -1;  // there; -1: the law has no channels
+  int64_t batch = 0, kv_head = 0, channel = -1;  // there; -1: all channels together
   double power = 0;  // largest z of a plainly wrong result: C1 dV = 0, C2 D = 0, C3 dQ = 0, C4 O = 0
   int64_t counted = 0, heads = 0;  // (batch, kv head) where that is seen, and all
 
@@ -34,9 +37,8 @@ struct LawVerdict {
 };
 
 // The four laws that attention's backward pass keeps whatever the mask, without a reference
-// (docs/conservation.md): C1 sum dV = sum dO, C2 sum dK = 0, C3 sum <dQ, q> = sum <dK, k>,
-// C4 sum <dV, v> = sum <dO, O>. The sums are of the whole sequence. C2 holds in the frame in which
-// q and k were multiplied, after the rotary embedding.
+// (docs/conservation.md): C1 sum dV = sum dO, C2 sum dK = 0, C3 sum dQ q = sum dK k,
+// C4 sum dV v = sum dO O, each in every channel. The sums are of the whole sequence.
 std::vector<LawVerdict> judge_conservation(const ConservationSums& sums,
                                            const Arithmetic& arithmetic);
 

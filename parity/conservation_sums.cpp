@@ -13,12 +13,15 @@ namespace {
 
 using Field = at::Tensor ConservationSums::*;
 using S = ConservationSums;
-constexpr Field kSums[] = {
-    &S::d_o,          &S::d_o_squares,  &S::dv,           &S::dv_squares,   &S::dk,
-    &S::dk_squares,   &S::k,            &S::k_squares,    &S::q_squares,    &S::q_d,
-    &S::q_d_squares,  &S::q_output_squares, &S::q_d_o_squares, &S::dq_q,    &S::dk_k,
-    &S::dv_v,         &S::do_o,         &S::dq_q_squares, &S::dk_k_squares, &S::dv_v_squares,
-    &S::do_o_squares, &S::d_squares,    &S::d_o_norms,    &S::v_squares};
+constexpr Field kOfV[] = {&S::d_o,          &S::d_o_squares, &S::dv,
+                          &S::dv_squares,   &S::do_o,        &S::do_o_squares,
+                          &S::dv_v,         &S::dv_v_squares, &S::v_squares};
+constexpr Field kOfK[] = {&S::dk,          &S::dk_squares,       &S::k,
+                          &S::k_squares,   &S::dq_q,             &S::dq_q_squares,
+                          &S::dk_k,        &S::dk_k_squares,     &S::q_squares,
+                          &S::q_d,         &S::q_d_squares,      &S::q_output_squares,
+                          &S::q_d_o_squares};
+constexpr Field kScalars[] = {&S::dq_q_norms, &S::dk_k_norms};
 constexpr Field kLargest[] = {&S::q_largest, &S::k_largest, &S::v_largest};
 
 constexpr int64_t kElements = 1 << 24;  // that are widened to float64 at a time
@@ -28,47 +31,44 @@ at::Tensor over_slots(const at::Tensor& x) { return x.sum({2, 3}); }
 at::Tensor norms(const at::Tensor& x) { return x.square().sum(-1, true); }
 at::Tensor largest(const at::Tensor& norms) { return norms.amax({2, 3}).sqrt(); }
 
-// sum_c x^2 y^2 + <x, y>^2, a figure for every slot.
-at::Tensor products(const at::Tensor& x, const at::Tensor& y, const at::Tensor& inner) {
-  return norms(x * y) + inner.square();
-}
+// [batch, kv_heads, 1]: the sum over slots of <x, y>^2, given x y by channel.
+at::Tensor inner_squares(const at::Tensor& xy) { return over_slots(xy.sum(-1, true).square()); }
 
 void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Tensor& o,
                  const at::Tensor& dq, const at::Tensor& seeing) {
-  const at::Tensor d = (d_o * o).sum(-1, true), dq_q = (dq * q).sum(-1, true);
-  const at::Tensor q2 = q.square(), counted = at::where(seeing, d_o, 0.0), d_o2 = norms(d_o);
-  const at::Tensor output = products(d_o, o, d), d2 = d.square();
+  const at::Tensor do_o = d_o * o, dq_q = dq * q, d = do_o.sum(-1, true);
+  const at::Tensor q2 = q.square(), counted = at::where(seeing, d_o, 0.0);
   s.d_o = over_slots(counted);
   s.d_o_squares = over_slots(counted.square());
+  s.do_o = over_slots(do_o);
+  s.do_o_squares = over_slots(do_o.square());
+  s.dq_q = over_slots(dq_q);
+  s.dq_q_squares = over_slots(dq_q.square());
+  s.dq_q_norms = inner_squares(dq_q);
   s.q_squares = over_slots(q2);
   s.q_d = over_slots(q * d);
-  s.q_d_squares = over_slots(q2 * d2);
-  s.q_output_squares = over_slots(q2 * output);
-  s.q_d_o_squares = over_slots(q2 * d_o2);
-  s.dq_q = over_slots(dq_q);
-  s.dq_q_squares = over_slots(products(dq, q, dq_q));
-  s.do_o = over_slots(d);
-  s.do_o_squares = over_slots(output);
-  s.d_squares = over_slots(d2);
-  s.d_o_norms = over_slots(d_o2);
+  s.q_d_squares = over_slots(q2 * d.square());
+  s.q_output_squares = over_slots(q2 * norms(do_o));
+  s.q_d_o_squares = over_slots(q2 * norms(d_o));
   s.q_largest = largest(norms(q));
   s.queries = q.size(2) * q.size(3);
 }
 
 void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& dk,
               const at::Tensor& dv) {
-  const at::Tensor dk_k = (dk * k).sum(-1, true), dv_v = (dv * v).sum(-1, true);
+  const at::Tensor dk_k = dk * k, dv_v = dv * v;
   s.dv = over_slots(dv);
   s.dv_squares = over_slots(dv.square());
+  s.dv_v = over_slots(dv_v);
+  s.dv_v_squares = over_slots(dv_v.square());
+  s.v_squares = over_slots(v.square());
   s.dk = over_slots(dk);
   s.dk_squares = over_slots(dk.square());
   s.k = over_slots(k);
   s.k_squares = over_slots(k.square());
   s.dk_k = over_slots(dk_k);
-  s.dk_k_squares = over_slots(products(dk, k, dk_k));
-  s.dv_v = over_slots(dv_v);
-  s.dv_v_squares = over_slots(products(dv, v, dv_v));
-  s.v_squares = over_slots(norms(v));
+  s.dk_k_squares = over_slots(dk_k.square());
+  s.dk_k_norms = inner_squares(dk_k);
   s.k_largest = largest(norms(k));
   s.v_largest = largest(norms(v));
   s.keys = k.size(3);
@@ -105,15 +105,14 @@ S zeros(const AttentionShard& x) {
   const auto sized = [&](int64_t dim) {
     return at::zeros({x.k.size(0), x.k.size(1), dim}, x.k.options().dtype(at::kDouble));
   };
-  for (const Field field : kSums)
+  for (const Field field : kOfV)
+    s.*field = sized(x.v.size(3));
+  for (const Field field : kOfK)
+    s.*field = sized(x.k.size(3));
+  for (const Field field : kScalars)
     s.*field = sized(1);
   for (const Field field : kLargest)
     s.*field = sized(1);
-  for (const Field field : {&S::d_o, &S::d_o_squares, &S::dv, &S::dv_squares})
-    s.*field = sized(x.v.size(3));
-  for (const Field field : {&S::dk, &S::dk_squares, &S::k, &S::k_squares, &S::q_squares, &S::q_d,
-                            &S::q_d_squares, &S::q_output_squares, &S::q_d_o_squares})
-    s.*field = sized(x.k.size(3));
   return s;
 }
 
@@ -150,10 +149,13 @@ ConservationSums operator+(const ConservationSums& a, const ConservationSums& b)
   if (a.empty() || b.empty())
     return a.empty() ? b : a;
   S sum;
-  for (const Field field : kSums) {
+  const auto add = [&](const Field field) {
     agree((a.*field).sizes() == (b.*field).sizes(), "sums of two shards", a.*field, b.*field);
     sum.*field = a.*field + b.*field;
-  }
+  };
+  std::ranges::for_each(kOfV, add);
+  std::ranges::for_each(kOfK, add);
+  std::ranges::for_each(kScalars, add);
   for (const Field field : kLargest)
     sum.*field = at::maximum(a.*field, b.*field);
   sum.queries = a.queries + b.queries;

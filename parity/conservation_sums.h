@@ -22,21 +22,20 @@ struct AttentionShard {
 // has to be gathered. All are [batch, kv_heads, dim of the sum]; |x| is a norm over channels, D_i
 // stands for <dO_i, O_i>.
 struct ConservationSums {
-  // By channel of v: sum dO and dO^2 over queries that see a key, dV, dV^2.
-  at::Tensor d_o, d_o_squares, dv, dv_squares;
-  // By channel of k: sum dK, dK^2, k, k^2; over queries q^2, q D, q^2 D^2,
-  // q^2 sum_c dO^2 O^2, q^2 |dO|^2.
-  at::Tensor dk, dk_squares, k, k_squares, q_squares, q_d, q_d_squares, q_output_squares,
-      q_d_o_squares;
-  // Scalars ([..., 1]): sum <dQ, q>, <dK, k>, <dV, v>, D, and of each pair (x, y)
-  // sum_c x^2 y^2 + <x, y>^2; D^2; |dO|^2; v^2.
-  at::Tensor dq_q, dk_k, dv_v, do_o, dq_q_squares, dk_k_squares, dv_v_squares, do_o_squares,
-      d_squares, d_o_norms, v_squares;
+  // By channel of v: over queries that see a key dO and dO^2; over keys dV and dV^2; of dO O and
+  // of dV v the sum and the squares; v^2.
+  at::Tensor d_o, d_o_squares, dv, dv_squares, do_o, do_o_squares, dv_v, dv_v_squares, v_squares;
+  // By channel of k: over keys dK, dK^2, k, k^2; of dQ q and of dK k the sum and the squares; over
+  // queries q^2, q D, q^2 D^2, q^2 sum_c dO^2 O^2, q^2 |dO|^2.
+  at::Tensor dk, dk_squares, k, k_squares, dq_q, dq_q_squares, dk_k, dk_k_squares, q_squares, q_d,
+      q_d_squares, q_output_squares, q_d_o_squares;
+  // Scalars ([..., 1]): sum <dQ, q>^2, <dK, k>^2.
+  at::Tensor dq_q_norms, dk_k_norms;
   // Largest |q|, |k|, |v|.
   at::Tensor q_largest, k_largest, v_largest;
   int64_t queries = 0, keys = 0;  // of one kv head: all its group's queries
 
-  bool empty() const { return !dq_q.defined(); }
+  bool empty() const { return !dv.defined(); }
 };
 
 // Memory: a few copies of 2^24 elements in float64, whatever the shard's size. Throws
