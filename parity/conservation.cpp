@@ -164,4 +164,8 @@ std::vector<LawVerdict> judge_conservation(const ConservationSums& sums,
   return laws;
 }
 
+double output_variance(const ConservationSums& sums, const Arithmetic& arithmetic) {
+  return output_is_linear_in_v(sums, scales_of(sums, arithmetic)).variance.sum().item<double>();
+}
+
 }  // namespace ringcheck::parity

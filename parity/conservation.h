@@ -42,4 +42,7 @@ struct LawVerdict {
 std::vector<LawVerdict> judge_conservation(const ConservationSums& sums,
                                            const Arithmetic& arithmetic);
 
+// The variance of C4 over all heads and channels together: of <dO, O> and of <dV, v>.
+double output_variance(const ConservationSums& sums, const Arithmetic& arithmetic);
+
 }  // namespace ringcheck::parity
