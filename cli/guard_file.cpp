@@ -24,8 +24,9 @@ const at::Tensor& tensor_of(const std::string& path, const parity::Safetensors& 
   if (found == file.tensors.end())
     refuse(path, "has no tensor '" + name + "'; want q, k, v, o, do, dq, dk, dv and, perhaps, lse");
   const at::Tensor& x = found->second;
-  if (x.dim() != 4)
-    refuse(path, c10::str("has ", name, " of shape ", x.sizes(), "; want [batch, heads, seq, dim]"));
+  if (x.dim() != 4 || x.size(0) == 0 || x.size(1) == 0 || x.size(3) == 0)
+    refuse(path, c10::str("has ", name, " of shape ", x.sizes(),
+                          "; want [batch, heads, seq, dim], none but seq 0"));
   if (!x.is_floating_point())
     refuse(path, "has " + name + " of dtype " + c10::toString(x.scalar_type()) +
                      "; want float64, float32, bfloat16 or float16");
