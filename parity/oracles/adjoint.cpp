@@ -7,7 +7,7 @@
 namespace ringcheck::parity {
 namespace {
 
-// The case with the V of another seed.
+// Another V of the same shape.
 Problem other_values(const Case& test, const Positions& positions) {
   Case other = test;
   other.data = "normal";
@@ -17,7 +17,7 @@ Problem other_values(const Case& test, const Positions& positions) {
   return problem;
 }
 
-std::vector<Run> variations(const Case& test) { return {{test, other_values}}; }
+std::vector<Run> runs(const Case& test) { return {{test, other_values}}; }
 
 // O is linear in V: <dO, F(V')> = <dV, V'> for any V', in every channel. This is C4 with V' and its
 // O in the place of V and O.
@@ -42,8 +42,8 @@ OracleVerdict judge(const Evidence& evidence) {
 }
 
 const Oracles::Add registered{
-    "adjoint", {"dV is the adjoint of the forward pass: <dO, F(V')> = <dV, V'> for another V'", judge,
-                variations}};
+    "adjoint",
+    {"dV is the adjoint of the forward pass: <dO, F(V')> = <dV, V'> for another V'", judge, runs}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -23,11 +23,11 @@ Problem direction(const Case& test, const Positions& positions) {
   return problem_of(other, positions);
 }
 
-std::vector<Run> variations(const Case& test) {
-  std::vector<Run> runs;
-  if (test.dtype != at::kDouble) return runs;
+std::vector<Run> runs(const Case& test) {
+  std::vector<Run> list;
+  if (test.dtype != at::kDouble) return list;
   for (const double step : kSteps)
-    runs.push_back({test, [step](const Case& c, const Positions& positions) {
+    list.push_back({test, [step](const Case& c, const Positions& positions) {
                       Problem problem = problem_of(c, positions);
                       const Problem way = direction(c, positions);
                       problem.q = problem.q + step * way.q;
@@ -35,7 +35,7 @@ std::vector<Run> variations(const Case& test) {
                       problem.v = problem.v + step * way.v;
                       return problem;
                     }});
-  return runs;
+  return list;
 }
 
 // The loss is <dO, O>. Two central differences give its derivative along the direction to fourth
@@ -77,8 +77,8 @@ OracleVerdict judge(const Evidence& evidence) {
 }
 
 const Oracles::Add registered{
-    "difference_quotient",
-    {"float64 gradients are those of the forward pass, by central differences", judge, variations}};
+    "difference-quotient",
+    {"float64 gradients are those of the forward pass, by central differences", judge, runs}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -37,21 +37,21 @@ Status status(const std::string& oracle, const std::string& text, const Spoil& s
   return judged(oracle, text, spoil).status;
 }
 
-TEST(Relations, AcceptOurs) {
-  for (const char* oracle : {"conservation", "adjoint", "causality"})
+TEST(ReferenceFree, AcceptOurs) {
+  for (const char* oracle : {"conservation", "adjoint", "gradient-causality"})
     for (const char* dtype : {"float64", "float32", "bf16", "fp16"})
       for (const char* rope : {"rope:none", "rope:half[10000]"})
         EXPECT_EQ(status(oracle, std::string("causal/") + dtype + "/" + rope, kNothing),
                   Status::kPass)
             << oracle << " " << dtype << " " << rope;
-  EXPECT_EQ(status("scaled_gradient", "causal/bf16", kNothing), Status::kPass);
-  EXPECT_EQ(status("difference_quotient", "causal/float64", kNothing), Status::kPass);
+  EXPECT_EQ(status("gradient-scale", "causal/bf16", kNothing), Status::kPass);
+  EXPECT_EQ(status("difference-quotient", "causal/float64", kNothing), Status::kPass);
 }
 
-TEST(Relations, SayWhenTheyDoNotApply) {
-  EXPECT_EQ(status("causality", "full/bf16", kNothing), Status::kNotApplicable);
-  EXPECT_EQ(status("scaled_gradient", "causal/fp16", kNothing), Status::kNotApplicable);
-  EXPECT_EQ(status("difference_quotient", "causal/float32", kNothing), Status::kNotApplicable);
+TEST(ReferenceFree, SayWhenTheyDoNotApply) {
+  EXPECT_EQ(status("gradient-causality", "full/bf16", kNothing), Status::kNotApplicable);
+  EXPECT_EQ(status("gradient-scale", "causal/fp16", kNothing), Status::kNotApplicable);
+  EXPECT_EQ(status("difference-quotient", "causal/float32", kNothing), Status::kNotApplicable);
   for (const char* oracle : {"conservation", "adjoint"})
     EXPECT_EQ(status(oracle, "causal/bf16",
                      [](auto&, auto&, auto&, RankOutput& o) { o.dv.reset(); }),
@@ -98,29 +98,30 @@ TEST(Adjoint, RejectsAnotherDv) {
             Status::kFail);
 }
 
-TEST(Causality, RejectsALeak) {
+TEST(GradientCausality, RejectsALeak) {
   const auto leak = [](at::Tensor RankOutput::*to, at::Tensor parity::Problem::*from) {
     return Spoil([=](auto&, auto&, const RankInput& input, RankOutput& o) {
       (o.*to).add_((input.local.*from).nan_to_num(0).sum().to((o.*to).scalar_type()));
     });
   };
-  EXPECT_EQ(status("causality", "causal/float32", leak(&RankOutput::dk, &parity::Problem::q)), Status::kFail);
-  EXPECT_EQ(status("causality", "window[9]/bf16", leak(&RankOutput::dv, &parity::Problem::d_o)), Status::kFail);
-  EXPECT_EQ(status("causality", "causal/bf16", leak(&RankOutput::dq, &parity::Problem::v)), Status::kFail);
+  EXPECT_EQ(status("gradient-causality", "causal/float32", leak(&RankOutput::dk, &parity::Problem::q)),
+            Status::kFail);
+  EXPECT_EQ(status("gradient-causality", "window[9]/bf16", leak(&RankOutput::dv, &parity::Problem::d_o)),
+            Status::kFail);
 }
 
-TEST(ScaledGradient, RejectsWhatIsNotLinear) {
-  EXPECT_EQ(status("scaled_gradient", "full/bf16",
+TEST(GradientScale, RejectsWhatIsNotLinear) {
+  EXPECT_EQ(status("gradient-scale", "full/bf16",
                    [](auto&, auto&, auto&, RankOutput& o) { o.dq.add_(0.01); }),
             Status::kFail);
-  EXPECT_EQ(status("scaled_gradient", "full/float32",
+  EXPECT_EQ(status("gradient-scale", "full/float32",
                    [](auto&, auto&, auto&, RankOutput& o) { o.dk.clamp_(-0.5, 0.5); }),
             Status::kFail);
 }
 
 TEST(DifferenceQuotient, RejectsAGradientThatIsABitOff) {
   for (at::Tensor RankOutput::*gradient : {&RankOutput::dq, &RankOutput::dk, &RankOutput::dv})
-    EXPECT_EQ(status("difference_quotient", "causal/float64",
+    EXPECT_EQ(status("difference-quotient", "causal/float64",
                      [=](auto&, auto&, auto&, RankOutput& o) { (o.*gradient).mul_(1.0001); }),
               Status::kFail);
 }
