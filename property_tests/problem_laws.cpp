@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cp/shard.h"
+#include "parity/data_family.h"
 #include "parity/problem.h"
 #include "property_tests/generators.h"
 
@@ -68,7 +69,7 @@ TEST(Problem, SpreadsItsLogits) {
 }
 
 TEST(Problem, IsRoundedOnceFromTheSameValues) {
-  for (const auto& [family, says] : parity::data_families()) {
+  for (const auto& [family, entry] : parity::DataFamilies::all()) {
     Case test = parity::parse_case("s64/hq2/hkv1/d8/float32");
     test.data = family;
     const Problem wide = parity::problem_of(test);
@@ -76,7 +77,7 @@ TEST(Problem, IsRoundedOnceFromTheSameValues) {
       test.dtype = dtype;
       EXPECT_TRUE(parity::problem_of(test).v.equal(wide.v.to(dtype))) << family;
     }
-    EXPECT_FALSE(says.empty());
+    EXPECT_FALSE(entry.says.empty());
     EXPECT_TRUE(wide.q.isfinite().all().item<bool>()) << family;
   }
 }
