@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 // Families whose elements are independent of each other.
+#include <algorithm>
 #include <cmath>
 
 #include "parity/data_family.h"
@@ -20,7 +21,6 @@ double outliers(const Element& e) {
 double offset(const Element& e) {
   return e.which == Which::kV ? 100 + std::floor(normal(e) * 1024) / 1024 : spread3(e);
 }
-double ones(const Element& e) { return e.which == Which::kV ? 1 : spread3(e); }
 double wide(const Element& e) {
   const int exponent = static_cast<int>(e.bits(1)[0] % 13) - 6;
   return is_score(e.which) ? spread3(e) : std::ldexp(normal(e), exponent);
@@ -36,10 +36,20 @@ DataFamily independent(double (*value)(const Element&), const char* says) {
 }
 
 // A nearly constant V: there dS is the difference of equal numbers.
-DataFamily constant(double (*value)(const Element&), const char* says) {
-  DataFamily family = independent(value, says);
+DataFamily nearly_constant_v(DataFamily family) {
   family.silent = {"dq", "dk"};
   return family;
+}
+
+// V is 1 in every dtype, also in those that are filled up.
+DataFamily ones() {
+  const DataFamily others = independent(spread3, "v = 1: O must be 1");
+  DataFamily family = others;
+  family.fill = [others](const Case& test, const Element& first, std::span<double> row) {
+    if (first.which == Which::kV) std::ranges::fill(row, 1);
+    else others.fill(test, first, row);
+  };
+  return nearly_constant_v(family);
 }
 
 const DataFamilies::Add registered[] = {
@@ -49,8 +59,8 @@ const DataFamilies::Add registered[] = {
     {"outliers", independent(outliers, "N(0,1) with one value in a thousand ten times larger")},
     {"peaked", independent(peaked, "q and k times 2.5: nearly one-hot")},
     {"flat", independent(flat, "q and k over 8: nearly uniform attention")},
-    {"offset", constant(offset, "v = 100 + N(0,1)")},
-    {"ones", constant(ones, "v = 1: O must be 1")},
+    {"offset", nearly_constant_v(independent(offset, "v = 100 + N(0,1)"))},
+    {"ones", ones()},
     {"wide", independent(wide, "v and dO over thirteen binades")}};
 
 }  // namespace
