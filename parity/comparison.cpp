@@ -192,4 +192,14 @@ Status status_of(const std::vector<TensorVerdict>& tensors) {
   return status;
 }
 
+OracleVerdict verdict_of(std::vector<TensorVerdict> tensors) {
+  OracleVerdict verdict;
+  verdict.status = status_of(tensors);
+  for (const TensorVerdict& tensor : tensors)
+    if (tensor.status == Status::kFail)
+      verdict.findings.push_back(tensor.tensor + ": " + tensor.worst);
+  verdict.tensors = std::move(tensors);
+  return verdict;
+}
+
 }  // namespace ringcheck::parity

@@ -32,6 +32,8 @@ TensorVerdict charted(const Case& test, TensorVerdict verdict);
 
 // Of an oracle, from its tensors: fail before inconclusive before pass.
 Status status_of(const std::vector<TensorVerdict>& tensors);
+// The same with what failed as findings.
+OracleVerdict verdict_of(std::vector<TensorVerdict> tensors);
 
 // Where an element of a tensor of this shape lies, in words: rank, chunk, batch, head, position,
 // channel. `flat` counts elements in row-major order.

@@ -5,17 +5,16 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "cp/shard.h"
-#include "parity/comparison.h"
 #include "parity/expected_counters.h"
 #include "reference/tiles.h"
 
 namespace ringcheck::parity {
 namespace {
 
+using reference::Range;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 at::Tensor wide(const at::Tensor& x) { return x.cpu().to(at::kDouble); }
@@ -58,20 +57,6 @@ TensorVerdict compare_exact(const Case& test, const std::string& name, const at:
   return compare_exact(test, name, actual, value, at::zeros_like(value));
 }
 
-OracleVerdict verdict_of(std::vector<TensorVerdict> tensors) {
-  OracleVerdict verdict;
-  const auto any = [&](Status status) {
-    return std::ranges::any_of(tensors, [&](const TensorVerdict& t) { return t.status == status; });
-  };
-  verdict.status = Status::kNotApplicable;
-  for (const Status status : {Status::kFail, Status::kInconclusive, Status::kPass})
-    if (verdict.status == Status::kNotApplicable && any(status)) verdict.status = status;
-  for (const TensorVerdict& tensor : tensors)
-    if (tensor.status == Status::kFail) verdict.findings.push_back(tensor.tensor + ": " + tensor.worst);
-  verdict.tensors = std::move(tensors);
-  return verdict;
-}
-
 OracleVerdict not_applicable(const std::string& reason) {
   OracleVerdict verdict;
   verdict.status = Status::kNotApplicable;
@@ -79,13 +64,15 @@ OracleVerdict not_applicable(const std::string& reason) {
   return verdict;
 }
 
-at::Tensor sum_of_visible(const Case& test, const at::Tensor& x) {
-  const Mask mask = mask_of(test);
-  const at::Tensor values = zero_pads(wide(x), mask, {{0, test.seq}});
+at::Tensor sum_of_visible(const Evidence& evidence, const at::Tensor& x) {
+  const Mask mask = mask_of(evidence.test);
+  const Range all{0, mask.length};
+  const at::Tensor values = zero_pads(wide(x), mask, {{0, mask.length}});
   std::vector<at::Tensor> sums;
-  for (const reference::Range rows : reference::ranges(test.seq, 256))
-    sums.push_back(at::matmul(
-        reference::visible_pairs(mask, rows, {0, test.seq}).to(at::kDouble), values));
+  for (const Range rows : reference::ranges(mask.length, 256)) {
+    sums.push_back(at::matmul(reference::visible_pairs(mask, rows, all).to(at::kDouble), values));
+    evidence.tick();
+  }
   return at::cat(sums, 2);
 }
 

@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "parity/comparison.h"
 #include "parity/oracle.h"
 
 namespace ringcheck::parity {
@@ -17,15 +18,12 @@ TensorVerdict compare_exact(const Case& test, const std::string& name, const at:
 TensorVerdict compare_exact(const Case& test, const std::string& name, const at::Tensor& actual,
                             const at::Tensor& value);
 
-// The verdict of an oracle from those of its tensors; what failed becomes a finding.
-OracleVerdict verdict_of(std::vector<TensorVerdict> tensors);
-
 // An oracle has nothing to say, with the reason.
 OracleVerdict not_applicable(const std::string& reason);
 
 // Of each query, the sum over the keys that it sees: x [batch, heads, seq, n] to the same shape,
 // in float64 on the CPU. Pad slots of x may hold anything.
-at::Tensor sum_of_visible(const Case& test, const at::Tensor& x);
+at::Tensor sum_of_visible(const Evidence& evidence, const at::Tensor& x);
 
 // n_i of every position [seq], in float64, from the closed forms.
 at::Tensor keys_seen(const Case& test);

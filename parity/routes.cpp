@@ -29,7 +29,9 @@ Routes largest(const at::Tensor& scores, double gap) {
 
 }  // namespace
 
-Routes routes_of(const Case& test, const Problem& problem) {
+Routes routes_of(const Evidence& evidence) {
+  const Case& test = evidence.test;
+  const Problem& problem = evidence.problem;
   const at::Tensor q = problem.q.cpu().to(at::kDouble).nan_to_num();
   const at::Tensor k = for_query_heads(test, problem.k).nan_to_num().transpose(2, 3);
   const double gap = test.dtype == at::kDouble ? 750 : 110;
@@ -42,6 +44,7 @@ Routes routes_of(const Case& test, const Problem& problem) {
                     .masked_fill(hidden, -kInfinity), gap);
     keys.push_back(strip.key);
     scores.push_back(strip.score);
+    evidence.tick();
   }
   return {at::cat(keys, 2), at::cat(scores, 2)};
 }

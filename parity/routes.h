@@ -16,6 +16,6 @@ struct Routes {
 };
 
 // Throws std::logic_error where the scores of a query are closer than the data family promises.
-Routes routes_of(const Case& test, const Problem& problem);
+Routes routes_of(const Evidence& evidence);
 
 }  // namespace ringcheck::parity

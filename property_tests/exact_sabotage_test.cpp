@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "parity/comparison.h"
 #include "parity/runner.h"
 #include "property_tests/exact_cases.h"
 #include "property_tests/wrong_kernels.h"
@@ -28,10 +31,9 @@ parity::OracleVerdict judge(const std::string& oracle, const Case& test, const O
 }
 
 at::Tensor& of(reference::Tensors& tensors, const std::string& name) {
-  if (name == "o") return tensors.o;
-  if (name == "lse") return tensors.lse;
-  if (name == "dq") return tensors.dq;
-  return name == "dk" ? tensors.dk : tensors.dv;
+  for (const auto& [known, tensor] : parity::kTensors)
+    if (name == known) return tensors.*tensor;
+  throw std::out_of_range(name);
 }
 
 struct Wrong {
@@ -42,9 +44,9 @@ struct Wrong {
 // Every tensor replaced; the outcome itself shares nothing with the right one.
 Outcome replaced(const Outcome& right, const std::function<void(at::Tensor&)>& change) {
   Outcome wrong = right;
-  for (const char* name : {"o", "lse", "dq", "dk", "dv"}) {
-    of(wrong.tensors, name) = of(wrong.tensors, name).clone();
-    change(of(wrong.tensors, name));
+  for (const auto& [name, tensor] : parity::kTensors) {
+    wrong.tensors.*tensor = (wrong.tensors.*tensor).clone();
+    change(wrong.tensors.*tensor);
   }
   return wrong;
 }
@@ -82,10 +84,22 @@ bool differs(const ExactOracle& oracle, Outcome right, Outcome wrong) {
   });
 }
 
-// The mean of ones is one, whichever of them are taken and whatever the seed.
-bool cannot_show(const ExactOracle& oracle, const std::string& wrong) {
-  return oracle.name == "constant-v" &&
-         (wrong.starts_with("block") || wrong.starts_with("mask") || wrong == "another seed");
+// What the claims of an oracle do not depend on: these outcomes are right to it.
+const std::map<std::string, std::set<std::string>>& blind_to() {
+  static const std::map<std::string, std::set<std::string>> table{
+      // n_i follows from the mask alone.
+      {"census", {"another seed", "block stale"}},
+      // The mean of ones is 1, whichever keys are taken.
+      {"constant-v", {"another seed", "block lost", "block twice", "block stale", "mask one too narrow",
+                      "mask one too wide"}},
+      // A score of 0 is more than 110 below the largest.
+      {"routing-gradients", {"key of zeros leaks"}}};
+  return table;
+}
+
+bool is_blind(const ExactOracle& oracle, const std::string& wrong) {
+  const auto found = blind_to().find(oracle.name);
+  return found != blind_to().end() && found->second.contains(wrong);
 }
 
 struct Shape {
@@ -122,7 +136,7 @@ TEST_P(Sabotage, IsRejectedWhereverItShows) {
     const Outcome right = outcome_of({test}, parity::context_parallel);
     ASSERT_EQ(judge(oracle.name, test, right).status, Status::kPass) << parity::to_text(test);
     for (const Wrong& wrong : wrongs(test, right)) {
-      if (cannot_show(oracle, wrong.name) || !differs(oracle, right, wrong.outcome)) {
+      if (is_blind(oracle, wrong.name) || !differs(oracle, right, wrong.outcome)) {
         ++unseen[wrong.name];
         continue;
       }
@@ -133,7 +147,8 @@ TEST_P(Sabotage, IsRejectedWhereverItShows) {
   }
   for (const auto& [name, count] : unseen) RecordProperty("unseen: " + name, count);
   for (const auto& [name, count] : rejected) RecordProperty("rejected: " + name, count);
-  for (const char* name : {"constant", "one NaN", "previous case"}) EXPECT_GT(rejected[name], 0) << name;
+  for (const auto& [name, count] : unseen)
+    EXPECT_TRUE(rejected[name] > 0 || is_blind(oracle, name)) << name << " never shows";
 }
 
 INSTANTIATE_TEST_SUITE_P(Exact, Sabotage, testing::ValuesIn(exact_oracles()), [](const auto& entry) {

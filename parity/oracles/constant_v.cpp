@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cp/shard.h"
-#include "parity/comparison.h"
 #include "parity/exact.h"
 
 namespace ringcheck::parity {

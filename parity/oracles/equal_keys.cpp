@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "parity/comparison.h"
 #include "parity/exact.h"
 
 namespace ringcheck::parity {
@@ -45,7 +44,7 @@ OracleVerdict judge(const Evidence& evidence) {
 
   const at::Tensor count = n.clamp_min(1).unsqueeze(1);
   const auto mean = [&](const at::Tensor& v) {
-    return for_query_heads(test, sum_of_visible(test, v) / count);
+    return for_query_heads(test, sum_of_visible(evidence, v) / count);
   };
   const at::Tensor o = mean(evidence.problem.v), magnitude = mean(evidence.problem.v.abs());
   const at::Tensor chain = (c.u_p + c.u_in + u_m + n * (c.u_a + c.eta_p) +

@@ -36,7 +36,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const at::Tensor judged = error_of_count(test, n, n.unsqueeze(1)).squeeze(1) < 0.5;
   if (!judged.any().item<bool>())
     return not_applicable("no query sees so few keys that its O can tell one more or less");
-  const at::Tensor expected = for_query_heads(test, sum_of_visible(test, evidence.problem.v));
+  const at::Tensor expected = for_query_heads(test, sum_of_visible(evidence, evidence.problem.v));
   const at::Tensor& o = evidence.outcome.tensors.o;
   if (o.sizes() != expected.sizes()) return verdict_of({compare_exact(test, "o", o, expected)});
   const at::Tensor wide = o.cpu().to(at::kDouble);

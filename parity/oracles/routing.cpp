@@ -18,7 +18,7 @@ at::Tensor chosen(const Case& test, const Problem& problem, const Routes& routes
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "routing") return not_applicable("queries do not choose one key each");
-  const Routes routes = routes_of(test, evidence.problem);
+  const Routes routes = routes_of(evidence);
   const double last_place = 2 * contract_of(test).u_a;  // at most, relative
   const at::Tensor error = (3 * last_place * routes.score.abs()).masked_fill(routes.score.isinf(), 0);
   return verdict_of({compare_exact(test, "o", evidence.outcome.tensors.o,

@@ -31,7 +31,7 @@ at::Tensor sum_by_key(const Case& test, const at::Tensor& x, const Routes& route
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "routing") return not_applicable("queries do not choose one key each");
-  const Routes routes = routes_of(test, evidence.problem);
+  const Routes routes = routes_of(evidence);
   const at::Tensor d_o = evidence.problem.d_o.cpu().to(at::kDouble).nan_to_num();
   const at::Tensor off = error_of_p(test, routes.score).masked_fill(routes.score.isinf(), 0);
   const reference::Tensors& actual = evidence.outcome.tensors;
