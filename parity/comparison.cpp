@@ -68,20 +68,12 @@ std::string owner_of(const Case& test, int64_t position) {
 std::string describe_worst(const Case& test, const at::Tensor& ratio, const at::Tensor& actual,
                            const at::Tensor& value, const at::Tensor& bound,
                            const at::Tensor& sigma) {
-  int64_t flat = ratio.nan_to_num(kInfinity, kInfinity).argmax().item<int64_t>();
+  const int64_t flat = ratio.nan_to_num(kInfinity, kInfinity).argmax().item<int64_t>();
   const auto at_worst = [flat](const at::Tensor& x) {
     return x.contiguous().view(-1)[flat].item<double>();
   };
-  const std::string numbers = c10::str(": got ", at_worst(actual), ", expected ", at_worst(value),
-                                       " +- ", at_worst(bound), " (sigma ", at_worst(sigma), ")");
-  std::string channel;
-  if (ratio.dim() == 4) {
-    channel = c10::str(", channel ", flat % ratio.size(3));
-    flat /= ratio.size(3);
-  }
-  const int64_t position = flat % ratio.size(2), head = flat / ratio.size(2) % ratio.size(1);
-  return c10::str(owner_of(test, position), ", batch ", flat / ratio.size(2) / ratio.size(1),
-                  ", head ", head, ", position ", position, channel, numbers);
+  return c10::str(place_of(test, ratio.sizes(), flat), ": got ", at_worst(actual), ", expected ",
+                  at_worst(value), " +- ", at_worst(bound), " (sigma ", at_worst(sigma), ")");
 }
 
 struct ByRank {
@@ -116,6 +108,17 @@ ByRank by_rank(const Case& test, const at::Tensor& z, const at::Tensor& value,
 }
 
 }  // namespace
+
+std::string place_of(const Case& test, at::IntArrayRef sizes, int64_t flat) {
+  std::string channel;
+  if (sizes.size() == 4) {
+    channel = c10::str(", channel ", flat % sizes[3]);
+    flat /= sizes[3];
+  }
+  const int64_t position = flat % sizes[2], head = flat / sizes[2] % sizes[1];
+  return c10::str(owner_of(test, position), ", batch ", flat / sizes[2] / sizes[1], ", head ", head,
+                  ", position ", position, channel);
+}
 
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
                       const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma) {
@@ -187,6 +190,16 @@ Status status_of(const std::vector<TensorVerdict>& tensors) {
     if (tensor.status == Status::kPass && status == Status::kNotApplicable) status = Status::kPass;
   }
   return status;
+}
+
+OracleVerdict verdict_of(std::vector<TensorVerdict> tensors) {
+  OracleVerdict verdict;
+  verdict.status = status_of(tensors);
+  for (const TensorVerdict& tensor : tensors)
+    if (tensor.status == Status::kFail)
+      verdict.findings.push_back(tensor.tensor + ": " + tensor.worst);
+  verdict.tensors = std::move(tensors);
+  return verdict;
 }
 
 }  // namespace ringcheck::parity

@@ -32,6 +32,12 @@ TensorVerdict charted(const Case& test, TensorVerdict verdict);
 
 // Of an oracle, from its tensors: fail before inconclusive before pass.
 Status status_of(const std::vector<TensorVerdict>& tensors);
+// The same with what failed as findings.
+OracleVerdict verdict_of(std::vector<TensorVerdict> tensors);
+
+// Where an element of a tensor of this shape lies, in words: rank, chunk, batch, head, position,
+// channel. `flat` counts elements in row-major order.
+std::string place_of(const Case& test, at::IntArrayRef sizes, int64_t flat);
 
 // |error| may exceed the first-order bound by its second order, never by more.
 inline constexpr double kHard = 1.001;

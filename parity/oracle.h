@@ -22,11 +22,13 @@ struct Evidence {
 
 // PeerTests an outcome. Adding one is one file in parity/oracles.
 struct Oracle {
-  std::string proves;  // in a sentence
+  std::string proves;  // in a sentence, in the notation of docs/notation.md
   std::function<OracleVerdict(const Evidence&)> judge;
   // Further runs of the same subject that a relation between runs needs. None: the relation says
   // nothing about this case.
   std::function<std::vector<Run>(const Case&)> variations = {};
+  enum class Rigour { kExact, kBound } rigour = Rigour::kBound;  // equality, or within a bound
+  std::string cost = {};  // of judging, in the notation of docs/notation.md
 };
 using Oracles = Registry<Oracle>;
 

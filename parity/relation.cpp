@@ -20,16 +20,6 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
   return compare(test, name, actual, value, none, none);
 }
 
-OracleVerdict concluded(std::vector<TensorVerdict> tensors) {
-  OracleVerdict verdict;
-  for (const TensorVerdict& tensor : tensors)
-    if (tensor.status == Status::kFail)
-      verdict.findings.push_back(tensor.tensor + ": " + tensor.worst);
-  verdict.status = status_of(tensors);
-  verdict.tensors = std::move(tensors);
-  return verdict;
-}
-
 }  // namespace
 
 Run changed(const Case& test, Change change) {
@@ -52,7 +42,7 @@ OracleVerdict identical(const Case& test, const reference::Tensors& actual,
   for (const auto& [name, tensor] : kTensors)
     if ((expected.*tensor).defined() && (actual.*tensor).defined())
       tensors.push_back(same_bits(test, name, actual.*tensor, expected.*tensor));
-  return concluded(std::move(tensors));
+  return verdict_of(std::move(tensors));
 }
 
 namespace {
@@ -95,7 +85,7 @@ OracleVerdict agree(const Case& test, const Measured& actual, const Measured& ex
     TensorVerdict& verdict = tensors.back();
     if (verdict.status == Status::kInconclusive) verdict.status = Status::kPass;
   }
-  return concluded(std::move(tensors));
+  return verdict_of(std::move(tensors));
 }
 
 OracleVerdict right(const Run& run, const Outcome& outcome, const std::function<void()>& tick) {

@@ -5,12 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "cp/attention_kernel.h"
 #include "cp/balancer.h"
 #include "cp/rotation.h"
 #include "cp/strategy.h"
-#include "parity/peer_test.h"
+#include "parity/data_family.h"
 #include "parity/oracle.h"
+#include "parity/peer_test.h"
 
 namespace ringcheck {
 namespace {
@@ -40,6 +44,26 @@ TEST(Registry, NamesAreFixed) {
   EXPECT_THAT(names<Rotations>(), IsSupersetOf({"allgather", "alltoall", "p2p"}));
   EXPECT_THAT(names<Strategies>(), IsSupersetOf({"ring"}));
   EXPECT_THAT(names<AttentionKernels>(), IsSupersetOf({"flash", "plain"}));
+  EXPECT_THAT(names<parity::Oracles>(),
+              IsSupersetOf({"parity", "counters", "rope", "census", "ownership", "routing",
+                            "routing-gradients", "snap", "constant-v", "equal-keys"}));
+  EXPECT_THAT(names<parity::DataFamilies>(),
+              IsSupersetOf({"spread3", "normal", "uniform", "outliers", "peaked", "flat", "offset",
+                            "ones", "wide", "census", "routing", "snap", "equal-keys"}));
+}
+
+// docs/oracles.md says of every oracle what it proves, and of every data family what it is.
+TEST(Registry, OraclesAndDataFamiliesAreDocumented) {
+  std::ifstream file(RINGCHECK_SOURCE_DIR "/docs/oracles.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const auto& [name, oracle] : parity::Oracles::all()) {
+    const char* rigour = oracle.rigour == parity::Oracle::Rigour::kExact ? "exact" : "bounded";
+    EXPECT_FALSE(oracle.cost.empty()) << name;
+    EXPECT_THAT(text, testing::HasSubstr("| `" + name + "` | "));
+    EXPECT_THAT(text, testing::HasSubstr("| " + oracle.proves + " | " + rigour + " | " + oracle.cost + " |"));
+  }
+  for (const auto& [name, family] : parity::DataFamilies::all())
+    EXPECT_THAT(text, testing::HasSubstr("| `" + name + "` | " + family.says + " |"));
 }
 
 // Only the all-gather has something to keep, and only striping has a block size.

@@ -43,7 +43,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "adjoint",
-    {"dV is the adjoint of the forward pass: <dO, F(V')> = <dV, V'> for another V'", judge, runs}};
+    {"dV is the adjoint of the forward pass: <dO, F(V')> = <dV, V'> for another V'", judge, runs,
+     Oracle::Rigour::kBound, "further runs"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

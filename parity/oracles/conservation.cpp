@@ -89,7 +89,7 @@ OracleVerdict judge(const Evidence& evidence) {
 const Oracles::Add registered{
     "conservation",
     {"sums of dV, dK, dQ q, dK k, dV v and dO O agree as attention demands, without a reference",
-     judge}};
+     judge, {}, Oracle::Rigour::kBound, "S (d + dv) a head"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -78,7 +78,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "difference-quotient",
-    {"float64 gradients are those of the forward pass, by central differences", judge, runs}};
+    {"float64 gradients are those of the forward pass, by central differences", judge, runs,
+     Oracle::Rigour::kBound, "further runs"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

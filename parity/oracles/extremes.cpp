@@ -31,7 +31,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "extremes",
-    {"scores of hundreds and equal keys give finite, right results", judge, runs}};
+    {"scores of hundreds and equal keys give finite, right results", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

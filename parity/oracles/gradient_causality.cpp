@@ -46,7 +46,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "gradient-causality",
-    {"q and dO of queries that do not see key j change no bit of dK_j and dV_j", judge, runs}};
+    {"q and dO of queries that do not see key j change no bit of dK_j and dV_j", judge, runs,
+     Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

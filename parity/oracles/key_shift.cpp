@@ -36,7 +36,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "key-shift",
-    {"k_j -> k_j + a leaves O, dK and dV and adds tau q_i a to LSE_i, within bounds", judge, runs}};
+    {"k_j -> k_j + a leaves O, dK and dV and adds tau q_i a to LSE_i, within bounds", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

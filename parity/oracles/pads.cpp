@@ -39,7 +39,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "pads",
-    {"what pad slots hold, zero, large or NaN, changes no bit of F", judge, runs}};
+    {"what pad slots hold, zero, large or NaN, changes no bit of F", judge, runs,
+     Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

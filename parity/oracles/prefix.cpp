@@ -14,7 +14,8 @@ std::vector<Run> runs(const Case& test) {
   if (!any_length || test.seq < 3) return {};
   Case shorter = test;
   shorter.seq = test.seq - test.seq / 3;
-  return {Run{shorter}};
+  // The same first tokens, also where the data depend on the length.
+  return {Run{shorter, [test](const Case&, const Positions& p) { return problem_of(test, p); }}};
 }
 
 OracleVerdict judge(const Evidence& e) {
@@ -29,7 +30,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "prefix",
-    {"F of the first tokens alone is the first rows of F, within the bounds of both", judge, runs}};
+    {"F of the first tokens alone is the first rows of F, within the bounds of both", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

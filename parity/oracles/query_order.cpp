@@ -30,7 +30,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "query-order",
-    {"permuting queries permutes O, LSE and dQ and leaves dK and dV, within bounds", judge, runs}};
+    {"permuting queries permutes O, LSE and dQ and leaves dK and dV, within bounds", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -21,7 +21,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "repetition",
-    {"F run three times gives the same bits of O, LSE, dQ, dK and dV", judge, runs}};
+    {"F run three times gives the same bits of O, LSE, dQ, dK and dV", judge, runs,
+     Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

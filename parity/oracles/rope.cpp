@@ -52,7 +52,8 @@ OracleVerdict judge(const Evidence& evidence) {
 }
 
 const Oracles::Add registered{
-    "rope", {"q and k are rotated by the global position of their slot in its document", judge}};
+    "rope", {"q and k are rotated by the global position of their slot in its document", judge,
+             {}, Oracle::Rigour::kBound, "S d a head"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -32,7 +32,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "rotations",
-    {"F is the same, bit for bit, for every rotation of the blocks", judge, runs}};
+    {"F is the same, bit for bit, for every rotation of the blocks", judge, runs,
+     Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

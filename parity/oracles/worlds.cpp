@@ -23,7 +23,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "worlds",
-    {"F over P ranks is F over another number of ranks, within the bounds of both", judge, runs}};
+    {"F over P ranks is F over another number of ranks, within the bounds of both", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace
 }  // namespace ringcheck::parity
