@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/regressions.h"
+#include "parity/regressions.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -68,7 +68,7 @@ std::map<std::string, std::string> parts_of(const parity::Case& test) {
   const nlohmann::json json = parity::to_json(test);
   for (const auto& [name, value] : json.items())
     parts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  if (const auto issue = upstream_issue(test))
+  if (const auto issue = parity::upstream_issue(test))
     parts["regression"] = *issue;
   return parts;
 }

@@ -52,16 +52,14 @@ double finite_norm(const at::Tensor& x) {
   return std::sqrt(x.masked_fill(x.isinf(), 0).square().sum().item<double>());
 }
 
-std::string owner_of(const Case& test, int64_t position) {
+// The rank that holds the largest element of [batch, heads, seq] or [batch, heads, seq, dim].
+int owner_of_largest(const Case& test, const at::Tensor& x) {
+  const int64_t flat = x.argmax().item<int64_t>();
+  const int64_t position = (x.dim() == 4 ? flat / x.size(3) : flat) % x.size(2);
   const Layout layout = layout_of(test);
   for (size_t rank = 0; rank < layout.size(); ++rank)
-    for (size_t run = 0; run < layout[rank].size(); ++run) {
-      const Run& r = layout[rank][run];
-      const int64_t offset = position - r.begin;
-      if (offset >= 0 && offset % r.stride == 0 && offset / r.stride < r.count)
-        return c10::str("rank ", rank, " (chunk ", run, ")");
-    }
-  return "no rank";
+    if (std::ranges::count(flatten(layout[rank]), position) > 0) return static_cast<int>(rank);
+  return -1;
 }
 
 // Where the ratio is largest, or not a number, and what is there.
@@ -142,6 +140,7 @@ TensorVerdict compare(const Case& test, const std::string& name, const at::Tenso
     verdict.max_abs = error.nan_to_num(kInfinity, kInfinity).max().item<double>();
     verdict.hard_ratio = ratio.max().item<double>();
     verdict.max_z = abs_z.max().item<double>();
+    if (verdict.max_z > 0) verdict.worst_rank = owner_of_largest(test, abs_z);
   }
   if (elements > 0) verdict.rms_z = std::sqrt(abs_z.square().sum().item<double>() / elements);
   const double norm = finite_norm(value);

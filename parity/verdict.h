@@ -37,6 +37,7 @@ struct TensorVerdict {
   int64_t chunks = 0, chunks_counted = 0;  // (rank, run of positions): all, and not vacuous
   Status chart = Status::kNotCalibrated;   // CHART: rms_z against its calibrated mean
   Status bias_status = Status::kNotCalibrated;
+  int worst_rank = -1;    // whose slot has the largest max_z; -1: there is no such element
   std::string worst;      // where, in words; empty on a pass
 };
 
