@@ -23,9 +23,12 @@ using Cases = std::vector<Case>;
 class Pairs {
  public:
   explicit Pairs(const CaseSpace& space) {
-    for (const auto& factor : space.factors()) {
+    for (size_t i = 0; i < space.factors().size(); ++i) {
+      const int values = static_cast<int>(space.factors()[i].values.size());
       offsets_.push_back(values_);
-      values_ += static_cast<int>(factor.values.size());
+      values_ += values;
+      if (values > 1)
+        varied_.push_back(i);
     }
     seen_.resize(static_cast<size_t>(values_) * static_cast<size_t>(values_));
   }
@@ -41,11 +44,13 @@ class Pairs {
  private:
   template <class Visit>
   void each(const CaseSpace::Choice& choice, const Visit& visit) const {
-    for (size_t a = 0; a < choice.size(); ++a)
-      for (size_t b = a + 1; b < choice.size(); ++b)
-        visit(static_cast<size_t>(offsets_[a] + choice[a]) * static_cast<size_t>(values_) +
-              static_cast<size_t>(offsets_[b] + choice[b]));
+    for (const size_t a : varied_)
+      for (const size_t b : varied_)
+        if (a < b)
+          visit(static_cast<size_t>(offsets_[a] + choice[a]) * static_cast<size_t>(values_) +
+                static_cast<size_t>(offsets_[b] + choice[b]));
   }
+  std::vector<size_t> varied_;  // the factors with more than one value
   std::vector<int> offsets_;
   int values_ = 0;
   std::vector<bool> seen_;

@@ -52,14 +52,33 @@ double finite_norm(const at::Tensor& x) {
   return std::sqrt(x.masked_fill(x.isinf(), 0).square().sum().item<double>());
 }
 
-// The rank that holds the largest element of [batch, heads, seq] or [batch, heads, seq, dim].
-int owner_of_largest(const Case& test, const at::Tensor& x) {
-  const int64_t flat = x.argmax().item<int64_t>();
-  const int64_t position = (x.dim() == 4 ? flat / x.size(3) : flat) % x.size(2);
+// Whose slot a position is, and in which run of its shard; rank -1: nobody's.
+struct Owner {
+  int rank = -1;
+  size_t run = 0;
+};
+
+Owner owner_of(const Case& test, int64_t position) {
   const Layout layout = layout_of(test);
   for (size_t rank = 0; rank < layout.size(); ++rank)
-    if (std::ranges::count(flatten(layout[rank]), position) > 0) return static_cast<int>(rank);
-  return -1;
+    for (size_t run = 0; run < layout[rank].size(); ++run) {
+      const Run& r = layout[rank][run];
+      const int64_t offset = position - r.begin;
+      if (offset >= 0 && offset % r.stride == 0 && offset / r.stride < r.count)
+        return {static_cast<int>(rank), run};
+    }
+  return {};
+}
+
+std::string owner_text(const Owner& owner) {
+  if (owner.rank < 0) return "no rank";
+  return c10::str("rank ", owner.rank, " (chunk ", owner.run, ")");
+}
+
+// The owner of the largest element of [batch, heads, seq] or [batch, heads, seq, dim].
+int owner_of_largest(const Case& test, const at::Tensor& x) {
+  const int64_t flat = x.argmax().item<int64_t>();
+  return owner_of(test, (x.dim() == 4 ? flat / x.size(3) : flat) % x.size(2)).rank;
 }
 
 // Where the ratio is largest, or not a number, and what is there.
@@ -114,8 +133,8 @@ std::string place_of(const Case& test, at::IntArrayRef sizes, int64_t flat) {
     flat /= sizes[3];
   }
   const int64_t position = flat % sizes[2], head = flat / sizes[2] % sizes[1];
-  return c10::str(owner_of(test, position), ", batch ", flat / sizes[2] / sizes[1], ", head ", head,
-                  ", position ", position, channel);
+  return c10::str(owner_text(owner_of(test, position)), ", batch ", flat / sizes[2] / sizes[1],
+                  ", head ", head, ", position ", position, channel);
 }
 
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,

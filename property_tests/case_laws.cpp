@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "parity/case.h"
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {

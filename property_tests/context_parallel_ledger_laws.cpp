@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // What a pass does, counted: work, messages, bytes, and what the kernel is told.
 namespace ringcheck {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
 #include "parity/subject.h"
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // What happened before, and where the ranks sit, does not change a single bit.
 namespace ringcheck {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
@@ -10,6 +9,8 @@
 #include "parity/data_family.h"
 #include "parity/problem.h"
 #include "property_tests/exact_cases.h"
+#include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 #include <sys/stat.h>
 
 #include <cmath>
@@ -15,6 +14,7 @@
 
 #include "property_tests/json_schema.h"
 #include "property_tests/program.h"
+#include "property_tests/property.h"
 #include "reports/console.h"
 #include "reports/file.h"
 #include "reports/junit.h"
