@@ -4,7 +4,6 @@
 // The conservation laws hold for correct attention and only for that.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "parity/contract.h"
 #include "property_tests/emulated_ring.h"
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 #include "property_tests/reference_problems.h"
 #include "reference/rope.h"
 

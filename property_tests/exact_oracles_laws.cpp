@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <ATen/ATen.h>
 
 #include "parity/runner.h"
 #include "property_tests/exact_cases.h"
+#include "property_tests/property.h"
 
 // Exact oracles raise no alarm on what is right, for any rotation, balancer, mask, dtype, kernel
 // and world.

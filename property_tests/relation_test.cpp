@@ -4,12 +4,12 @@
 // and that without the breach passes.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <atomic>
 
 #include "parity/runner.h"
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {

@@ -65,8 +65,8 @@ TEST_F(SearchProgram, TheRecordSurvivesAnAbort) {
 }
 
 TEST_F(SearchProgram, ACaseThatNeverComesBackEndsWithCodeFive) {
-  const Ran run = ran("ringcheck_search", words({"--plant", "runs-away", "--deadline", "0.2",
-                                                 "--shrink", "1"}));
+  const Ran run = ran("ringcheck_search", words({"--plant", "runs-away", "--deadline", "0.3",
+                                                 "--shrink", "0", "--case", "P3/s5/d4/float64"}));
   EXPECT_EQ(run.code, 5) << run.out;
   EXPECT_EQ(record()["failure"]["minimal"]["verdict"], "hang");
 }
@@ -74,10 +74,12 @@ TEST_F(SearchProgram, ACaseThatNeverComesBackEndsWithCodeFive) {
 // Processes: the hung communicator is left alone, the next case gets another one, and all ranks
 // end in order.
 TEST_F(SearchProgram, AHangOfProcessesIsAVerdictAndShrinks) {
-  const Ran run = under_mpirun(4, {"--plant", "goes-silent", "--deadline", "0.4"});
+  const Ran run = under_mpirun(4, {"--plant", "goes-silent", "--deadline", "0.6", "--case",
+                                   "ring:p2p/contiguous/full/P4/s2/hq1/d1/float64/normal"});
   EXPECT_EQ(run.code, 5) << run.out << run.err;
   EXPECT_EQ(record()["failure"]["minimal"]["verdict"], "hang");
-  EXPECT_THAT(record()["failure"]["minimal"]["case"].get<std::string>(), HasSubstr("/mpi/cpu/P3/"));
+  EXPECT_THAT(record()["failure"]["minimal"]["case"].get<std::string>(),
+              HasSubstr("/mpi/cpu/P3/b1/hq1/hkv1/s1/"));
   EXPECT_THAT(record()["failure"]["minimal"]["reason"].get<std::string>(), HasSubstr("peer 2"));
 }
 
@@ -90,7 +92,7 @@ TEST_F(SearchProgram, AFailureOfProcessesShrinksToTwoOfFour) {
 
 // A process that never comes back cannot be replaced: the run ends, saying so, with its record.
 TEST_F(SearchProgram, ALostWorldEndsTheRunWithItsRecord) {
-  const Ran run = under_mpirun(3, {"--plant", "runs-away", "--deadline", "0.3"});
+  const Ran run = under_mpirun(3, {"--plant", "runs-away", "--deadline", "0.5"});
   EXPECT_EQ(run.code, 5) << run.out << run.err;
   EXPECT_THAT(run.err, HasSubstr("MPI cannot make the world anew"));
   EXPECT_EQ(record()["failure"]["original"]["verdict"], "hang");
@@ -110,6 +112,7 @@ TEST_F(SearchProgram, BadInputIsCodeTwo) {
       {{"--most-world", "0"}, "from 1 to 64"},
       {{"--deadline", "0"}, "--deadline must be above 0"},
       {{"--device", "tpu"}, "unknown device 'tpu'"},
+      {{"--case", "P0"}, "world is 0"},
       {{"--plant", "tree"}, "--plant tree"},
       {{"--record", "/nowhere/record"}, "/nowhere/record"},
       {{"--speed"}, "--speed"}};

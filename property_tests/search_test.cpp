@@ -28,7 +28,12 @@ using ::testing::HasSubstr;
 parity::CaseSpace space() { return {parity::search_ranges(8), "cpu"}; }
 
 Conduct conduct_of(const parity::Subject& subject) {
-  return {subject, std::chrono::milliseconds(250), std::chrono::milliseconds(1500)};
+  return {subject, std::chrono::seconds(20), std::chrono::seconds(60)};
+}
+
+// For subjects that hang: a healthy case takes milliseconds.
+Conduct impatient(const parity::Subject& subject) {
+  return {subject, std::chrono::milliseconds(500), std::chrono::milliseconds(2000)};
 }
 
 struct Found {
@@ -121,33 +126,42 @@ TEST(Search, FindsNothingInOurs) {
   EXPECT_GE(tally.passed, 54);
 }
 
-// A rank that goes silent is a hang by name; shrinking goes on in new worlds, within its budget.
-TEST(Search, AHangIsAVerdictAndShrinks) {
+// What becomes of a case with a silent rank.
+Failure shrunk_hang(const Budget& budget, const std::string& record_path) {
+  const auto workers = thread_workers(impatient(planted().at("goes-silent").subject), 8);
+  Record record(record_path, 1, "goes-silent");
   SearchOptions options;
-  options.seed = 1;
-  options.after_hang = {30, 30};
-  const auto [failure, tally, record] = found(planted().at("goes-silent").subject, options);
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->minimal.status, Status::kHang);
-  EXPECT_EQ(failure->minimal.test.world, 3);
-  EXPECT_EQ(failure->minimal.test.seq, 1);
-  EXPECT_THAT(failure->minimal.reason, HasSubstr("peer 2"));
+  options.after_hang = budget;
+  Search search(*workers, record, options);
+  return search
+      .replay({parity::parse_case("ring:alltoall/headtail/causal/P5/s9/hq2/hkv1/d4/float32")},
+              "given")
+      .value();
+}
+
+// A rank that goes silent is a hang, by operation and peer; shrinking goes on in new worlds.
+TEST(Search, AHangIsAVerdictAndShrinks) {
+  const testing::Folder folder;
+  const Failure failure = shrunk_hang({40, 60}, folder.file("record"));
+  EXPECT_EQ(parity::to_text(failure.minimal.test),
+            "ring:p2p/contiguous/plain/full/thread/cpu/P3/b1/hq1/hkv1/s1/d1/dv1/float64/rope:none/"
+            "scale:default/normal/seed1");
+  EXPECT_EQ(failure.original.status, Status::kHang);
+  EXPECT_THAT(failure.minimal.reason, HasSubstr("peer 2"));
+  EXPECT_EQ(to_text(failure.recurrence), "deterministic");
+  EXPECT_TRUE(failure.complete);
+  const json record = json::parse(testing::read_text(folder.file("record")));
   EXPECT_EQ(record["failure"]["minimal"]["verdict"], "hang");
-  EXPECT_EQ(to_text(failure->recurrence), "deterministic");
 }
 
 TEST(Search, ShrinkingAfterAHangIsBounded) {
-  SearchOptions options;
-  options.after_hang = {3, 30};
-  const auto by_count = found(planted().at("goes-silent").subject, options);
-  ASSERT_TRUE(by_count.failure);
-  EXPECT_EQ(by_count.failure->candidates, 3);
-  EXPECT_FALSE(by_count.failure->complete);
-  options.after_hang = {1000, 0.4};
-  const auto by_time = found(planted().at("goes-silent").subject, options);
-  ASSERT_TRUE(by_time.failure);
-  EXPECT_LT(by_time.failure->candidates, 30);
-  EXPECT_FALSE(by_time.failure->complete);
+  const testing::Folder folder;
+  const Failure by_count = shrunk_hang({3, 60}, folder.file("record"));
+  EXPECT_EQ(by_count.candidates, 3);
+  EXPECT_FALSE(by_count.complete);
+  const Failure by_time = shrunk_hang({1000, 0.6}, folder.file("record"));
+  EXPECT_LE(by_time.candidates, 8);
+  EXPECT_FALSE(by_time.complete);
 }
 
 // A rank that never comes back, nor waits anywhere, is a hang too: its threads are left behind and
@@ -156,7 +170,7 @@ TEST(Search, ARankThatRunsAwayIsAHang) {
   const auto release = std::make_shared<std::atomic<bool>>(false);
   const auto ended = std::make_shared<std::atomic<int>>(0);
   const auto workers = thread_workers(
-      conduct_of([release, ended](Communicator& comm, const Case& test, const auto& input) {
+      impatient([release, ended](Communicator& comm, const Case& test, const auto& input) {
         if (test.world == 2 && comm.rank() == 1) {
           while (!*release)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -206,8 +220,10 @@ TEST(Search, ReplaysRegressionsFirst) {
   Record record(folder.file("record.json"), 1, "planted");
   SearchOptions options;
   Search search(*workers, record, options);
-  const auto failure = search.replay({parity::parse_case("P15/s60/d8"), parity::parse_case("P2/s40/hq2/d8"),
-                                      parity::parse_case("P4/s40/hq6/hkv2/d8/bf16")});
+  const auto failure = search.replay(
+      {parity::parse_case("P15/s60/d8"), parity::parse_case("P2/s40/hq2/d8"),
+       parity::parse_case("P4/s40/hq6/hkv2/d8/bf16")},
+      "regressions");
   ASSERT_TRUE(failure);
   EXPECT_EQ(search.tally().skipped, 1);  // needs 15 ranks
   EXPECT_EQ(search.tally().passed, 1);

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "parity/data_family.h"
+
 namespace ringcheck {
 namespace {
 
@@ -25,12 +27,20 @@ class Candidates {
   void add(const std::function<void(Case&)>& change) {
     Case changed = test_;
     change(changed);
-    if (!(changed == test_) && !parity::not_supported(changed))
+    if (!(changed == test_) && can_run(changed))
       list_.push_back(std::move(changed));
   }
   std::vector<Case> take() { return std::move(list_); }
 
  private:
+  // Some data families take few cases only.
+  static bool can_run(const Case& test) {
+    const auto family = parity::DataFamilies::all().find(test.data);
+    const bool has_data =
+        family == parity::DataFamilies::all().end() || !family->second.refuses(test);
+    return has_data && !parity::not_supported(test);
+  }
+
   const Case& test_;
   std::vector<Case> list_;
 };

@@ -27,6 +27,7 @@ struct Options {
   uint64_t seed = std::random_device()();
   int cases = 200, climb = 0, most_world = 8;
   double deadline = 10, shrink = 120;
+  std::vector<std::string> given;
   std::string record = "ringcheck_search.json", coverage, plant, device = "cpu";
 };
 
@@ -37,6 +38,13 @@ Conduct conduct_of(const Options& options) {
   conduct.deadline = std::chrono::milliseconds(static_cast<int64_t>(options.deadline * 1000));
   conduct.give_up = 4 * conduct.deadline;
   return conduct;
+}
+
+std::vector<parity::Case> cases_of(const std::vector<std::string>& texts) {
+  std::vector<parity::Case> cases;
+  for (const std::string& text : texts)
+    cases.push_back(parity::parse_case(text));
+  return cases;
 }
 
 std::vector<parity::Case> small_regressions(const std::string& device) {
@@ -52,7 +60,7 @@ std::vector<parity::Case> small_regressions(const std::string& device) {
   return cases;
 }
 
-// Regressions, then drawn cases, then the climb; the first failure ends it.
+// Regressions, then drawn cases, then the climb, or the given cases; the first failure ends it.
 class Program {
  public:
   Program(const Options& options, Workers& workers)
@@ -75,10 +83,13 @@ class Program {
               << std::min(options_.most_world, workers_.most_ranks()) << " of "
               << workers_.world_kind() << "s, record " << options_.record << std::endl;
     Search search(workers_, record_, conduct_);
-    std::optional<Failure> failure = search.replay(small_regressions(options_.device));
-    if (!failure && options_.cases > 0)
+    const bool draws = options_.given.empty();
+    std::optional<Failure> failure =
+        draws ? search.replay(small_regressions(options_.device), "regressions")
+              : search.replay(cases_of(options_.given), "given");
+    if (draws && !failure && options_.cases > 0)
       failure = search.draw(space_, coverage_);
-    if (!failure && options_.climb > 0)
+    if (draws && !failure && options_.climb > 0)
       failure = climbed(search);
     report(search.tally());
     return failure ? report(*failure) : covered(search.tally());
@@ -88,6 +99,7 @@ class Program {
   std::optional<Failure> climbed(Search& search) {
     const Climbed worst = climb(space_, options_.seed, options_.climb, [&](parity::Case test) {
       test.world_kind = workers_.world_kind();
+      record_.running(test);
       return workers_.run(test);
     });
     std::cout << "largest z of " << worst.run << " cases of the climb: " << worst.hardness.max_z
@@ -99,11 +111,13 @@ class Program {
     return search.shrink(worst.worst, "climb");
   }
 
+  bool covers() const { return options_.given.empty() && options_.cases > 0; }
+
   void report(const Tally& tally) const {
     std::cout << tally.run << " cases: " << tally.passed << " passed, " << tally.inconclusive
               << " inconclusive, " << tally.not_supported << " not supported; " << tally.skipped
-              << " regressions need more ranks\n";
-    if (options_.cases > 0)
+              << " skipped, as they need more ranks\n";
+    if (covers())
       std::cout << coverage_.table();
     if (!options_.coverage.empty())
       reports::write_file(options_.coverage, coverage_.json().dump(1) + "\n");
@@ -111,7 +125,7 @@ class Program {
 
   // Whether a search without a failure shows anything.
   int covered(const Tally& tally) const {
-    const auto missing = options_.cases > 0 ? coverage_.missing() : std::vector<Cell>{};
+    const auto missing = covers() ? coverage_.missing() : std::vector<Cell>{};
     for (const auto& [what, which] : missing)
       std::cerr << "ringcheck_search: no judged case has " << what << ": " << which
                 << "; draw more with --cases\n";
@@ -182,6 +196,7 @@ void check(const Options& options) {
     wrong("--deadline must be above 0 and at most 3600 seconds, --shrink not below 0");
   if (!options.plant.empty() && planted().count(options.plant) == 0)
     wrong("--plant " + options.plant + " is not one of those that --help lists");
+  cases_of(options.given);
   parity::Case test;
   test.device = options.device;
   parity::validate(test);
@@ -193,6 +208,7 @@ void check(const Options& options) {
 void declare(CLI::App& program, Options& options) {
   program.add_option("--seed", options.seed, "of what is drawn; default: another one each time");
   program.add_option("--cases", options.cases, "to draw");
+  program.add_option("--case", options.given, "only this one, to make it small; may be repeated");
   program.add_option("--climb", options.climb, "cases of the climb towards the largest z");
   program.add_option("--most-world", options.most_world, "ranks; at most those of the launcher");
   program.add_option("--deadline", options.deadline, "seconds that a rank may wait");

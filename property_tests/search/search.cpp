@@ -92,7 +92,7 @@ Verdict Search::run(const Case& test) {
     if (record_.has_failure())
       throw;
     Failure failure;
-    failure.found_by = "the end of the world";
+    failure.found_by = "lost world";
     failure.original.test = test;
     failure.original.status = Status::kHang;
     failure.original.reason = lost.what();
@@ -161,13 +161,14 @@ std::optional<Failure> Search::draw(const parity::CaseSpace& space, Coverage& co
                [&](const Verdict& verdict) { coverage.add(verdict); });
 }
 
-std::optional<Failure> Search::replay(const std::vector<Case>& cases) {
+std::optional<Failure> Search::replay(const std::vector<Case>& cases,
+                                      const std::string& found_by) {
   for (const Case& test : cases) {
     if (test.world > workers_.most_ranks()) {
       ++tally_.skipped;
       continue;
     }
-    if (auto failure = check(gen::only(test), 1, "regressions", [](const Verdict&) {}))
+    if (auto failure = check(gen::only(test), 1, found_by, [](const Verdict&) {}))
       return failure;
   }
   return std::nullopt;

@@ -30,7 +30,7 @@ struct SearchOptions {
 
 struct Tally {
   int run = 0, passed = 0, inconclusive = 0, not_supported = 0;
-  int skipped = 0;  // regressions that need more ranks, or take seconds
+  int skipped = 0;  // they need more ranks than there are
 };
 
 // A search for a case that fails. It ends with the first one: RapidCheck shrinks that, the rest of
@@ -40,9 +40,9 @@ class Search {
   Search(Workers& workers, Record& record, const SearchOptions& options)
       : workers_(workers), record_(record), options_(options) {}
 
-  // What once failed, each case alone. Those that need more ranks than there are, or seconds, are
-  // skipped and counted.
-  std::optional<Failure> replay(const std::vector<parity::Case>& cases);
+  // These cases, each alone. Those that need more ranks than there are are skipped and counted.
+  std::optional<Failure> replay(const std::vector<parity::Case>& cases,
+                                const std::string& found_by);
   // `options.cases` cases of the space, drawn by RapidCheck. Throws std::logic_error where it ran
   // fewer without a failure.
   std::optional<Failure> draw(const parity::CaseSpace& space, Coverage& coverage);
