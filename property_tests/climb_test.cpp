@@ -14,12 +14,23 @@ namespace {
 
 parity::CaseSpace space() { return {parity::search_ranges(8), "cpu"}; }
 
-constexpr int kSeeds = 8, kCases = 60;
+// The parts on which a rounding error may depend.
+parity::CaseSpace numeric_space() {
+  parity::Ranges ranges = parity::search_ranges(8);
+  ranges.masks = {"full"};
+  ranges.ropes = {"none"};
+  ranges.blocks = {1};
+  ranges.batches = {1};
+  ranges.heads = {"1/1", "2/1"};
+  return {ranges, "cpu"};
+}
+
+constexpr int kSeeds = 5, kCases = 120;
 
 // How many of `cases` drawn at random fail.
 int failures_at_random(uint64_t seed, int cases, const Judge& judge) {
   const parity::Draw draw = parity::drawn_from(seed);
-  const parity::CaseSpace all = space();
+  const parity::CaseSpace all = numeric_space();
   int failed = 0;
   for (int i = 0; i < cases; ++i)
     failed += fails(judge(all.build(all.choose(draw), draw)));
@@ -27,14 +38,14 @@ int failures_at_random(uint64_t seed, int cases, const Judge& judge) {
 }
 
 // An error that grows with dims, length and world, and is above the bounds only in the largest
-// cases: the climb finds it from more seeds than as many random cases do, in fewer cases.
+// cases, in float32 and float64: the climb finds it from most seeds, as many random cases from few.
 TEST(Climb, FindsASlightErrorThatRandomCasesMiss) {
   const auto workers =
       thread_workers({planted().at("growing-error").subject, std::chrono::seconds(10)}, 8);
   const Judge judge = [&](const parity::Case& test) { return workers->run(test); };
   int by_climb = 0, by_chance = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Climbed climbed = climb(space(), seed, kCases, judge);
+    const Climbed climbed = climb(numeric_space(), seed, kCases, judge);
     const int failed = failures_at_random(1000 + seed, kCases, judge);
     std::cout << "seed " << seed << ": climb " << (climbed.failed ? "fails" : "does not fail")
               << " after " << climbed.run << " cases, z " << climbed.hardness.max_z << ", "
@@ -45,8 +56,8 @@ TEST(Climb, FindsASlightErrorThatRandomCasesMiss) {
   }
   std::cout << "found from " << by_climb << " of " << kSeeds << " seeds by the climb, from "
             << by_chance << " at random\n";
-  EXPECT_GE(by_climb, 6);
-  EXPECT_LE(by_chance, 2);
+  EXPECT_GE(by_climb, 3);
+  EXPECT_LE(by_chance, 1);
 }
 
 // It never gives back what it has: the case it returns has the largest z it saw.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "property_tests/search/climb.h"
 
+#include <algorithm>
+
 #include "property_tests/search/recurrence.h"
 
 namespace ringcheck::search {
@@ -32,9 +34,15 @@ Genes drawn(const parity::CaseSpace& space, const parity::Draw& draw) {
 // Another value of one factor, or another number: a near one or any.
 Genes changed(const parity::CaseSpace& space, Genes genes, const parity::Draw& draw) {
   if (draw(0, 2) > 0) {
-    const auto factor = static_cast<size_t>(draw(0, static_cast<int64_t>(genes.choice.size()) - 1));
+    std::vector<size_t> open;
+    for (size_t i = 0; i < space.factors().size(); ++i)
+      if (space.factors()[i].values.size() > 1)
+        open.push_back(i);
+    const size_t factor = open[static_cast<size_t>(draw(0, static_cast<int64_t>(open.size()) - 1))];
     const auto last = static_cast<int64_t>(space.factors()[factor].values.size()) - 1;
-    genes.choice[factor] = static_cast<int>(draw(0, last));
+    const int64_t near = genes.choice[factor] + draw(-1, 1);
+    genes.choice[factor] =
+        static_cast<int>(draw(0, 1) == 0 ? std::clamp<int64_t>(near, 0, last) : draw(0, last));
     return genes;
   }
   int64_t& roll = genes.rolls[static_cast<size_t>(draw(0, 3))];
