@@ -234,49 +234,5 @@ TEST(Search, ReplaysRegressionsFirst) {
   EXPECT_EQ(failure->minimal.test.world, 1);
 }
 
-// Cells count what was judged; what is required and was not seen is missing.
-TEST(Coverage, CountsJudgedCasesAndNamesWhatIsMissing) {
-  Coverage coverage(space());
-  const size_t required = coverage.missing().size();
-  EXPECT_GT(required, 60U);
-  const auto workers = thread_workers(conduct_of(parity::context_parallel), 8);
-  parity::Verdict verdict =
-      workers->run(parity::parse_case("ring:p2p/contiguous/causal/P3/s7/hq4/hkv2/d8/fp16/flat"));
-  coverage.add(verdict);
-  const auto cells = cells_of(verdict);
-  for (const Cell& cell : {Cell{"world", "3"}, Cell{"mask", "causal"}, Cell{"query group", "2"},
-                           Cell{"length against granule", "one over"}, Cell{"rotation", "p2p"}})
-    EXPECT_THAT(cells, ::testing::Contains(cell));
-  EXPECT_EQ(coverage.json()["cells"]["world"]["3"], 1);
-  EXPECT_EQ(coverage.json()["cells"]["world"]["4"], 0);
-  // Whole sequences are no required kind of padding.
-  EXPECT_EQ(required - coverage.missing().size(), cells.size() - 1);
-  EXPECT_THAT(coverage.table(), HasSubstr("causal 1"));
-  verdict.status = Status::kInconclusive;
-  coverage.add(verdict);
-  EXPECT_EQ(coverage.json()["cells"]["world"]["3"], 1);
-}
-
-// The owner of the worst element is the rank that holds it, whichever the balancer.
-TEST(Coverage, KnowsTheRankOfTheWorstElement) {
-  for (const char* balance : {"contiguous", "headtail", "striped[2]"}) {
-    const Case test = parity::parse_case(std::string("ring:p2p/P4/s32/d8/float64/") + balance);
-    for (int culprit = 0; culprit < 4; ++culprit) {
-      const auto workers = thread_workers(
-          conduct_of([culprit](Communicator& comm, const Case& c, const parity::RankInput& input) {
-            auto output = parity::context_parallel(comm, c, input);
-            if (comm.rank() == culprit)
-              output.o.mul_(1.5);
-            return output;
-          }),
-          8);
-      const parity::Verdict verdict = workers->run(test);
-      for (const parity::OracleVerdict& oracle : verdict.oracles)
-        if (oracle.name == "parity")
-          EXPECT_EQ(oracle.tensors.at(0).worst_rank, culprit) << balance;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace ringcheck::search

@@ -151,19 +151,13 @@ class Program {
   SearchOptions conduct_;
 };
 
-// What a lost world leaves behind must not be waited for.
-[[noreturn]] void leave(int code) {
-  std::cout << std::flush;
-  std::cerr << std::flush;
-  std::quick_exit(code);
-}
-
 int run_threads(const Options& options) {
   const auto workers = thread_workers(conduct_of(options), options.most_world);
   const int code = Program(options, *workers).run();
-  if (workers->left_behind())
-    leave(code);
-  return code;
+  if (!workers->left_behind())
+    return code;
+  std::cout << std::flush;
+  std::quick_exit(code);  // threads that never came back must not be waited for
 }
 
 int run_ranks(const Options& options, int argc, char** argv) {
