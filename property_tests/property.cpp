@@ -42,8 +42,8 @@ std::optional<std::string> why_not_gating() {
     return "RC_PARAMS='" + std::string(text) + "' is not understood: " + error.what();
   }
   if (!configuration.reproduce.empty())
-    return "RC_PARAMS has reproduce=..., which runs one case of one property: nothing passes by it; "
-           "unset it, or give --reproduce to look at that case (the exit code is then never 0)";
+    return "RC_PARAMS has reproduce=..., which runs one case of one property: nothing passes by "
+           "it; unset it, or give --reproduce to look at that case (the exit code is then never 0)";
   if (configuration.testParams.maxSuccess < 1)
     return "RC_PARAMS has max_success=" + std::to_string(configuration.testParams.maxSuccess) +
            ", under which no case runs; it must be at least 1";

@@ -99,7 +99,8 @@ TEST_F(SearchProgram, ALostWorldEndsTheRunWithItsRecord) {
 }
 
 TEST_F(SearchProgram, AnEmptyRequiredCellIsNotGreen) {
-  const Ran run = ran("ringcheck_search", words({"--cases", "3", "--coverage", folder_.file("cells")}));
+  const Ran run =
+      ran("ringcheck_search", words({"--cases", "3", "--coverage", folder_.file("cells")}));
   EXPECT_EQ(run.code, 6);
   EXPECT_THAT(run.err, HasSubstr("no judged case has "));
   EXPECT_FALSE(json::parse(read_text(folder_.file("cells")))["missing"].empty());

@@ -69,7 +69,10 @@ std::vector<Cell> required_by(const std::string& factor, const std::string& valu
              std::to_string(parity::parse_size(parts[0]) / parity::parse_size(parts[1]))}};
   }
   if (factor == "world" && parity::parse_size(value) > 2)
-    return {{factor, value}, {kWorst, "first rank"}, {kWorst, "rank between"}, {kWorst, "last rank"}};
+    return {{factor, value},
+            {kWorst, "first rank"},
+            {kWorst, "rank between"},
+            {kWorst, "last rank"}};
   for (const char* same :
        {"world", "strategy", "rotation", "balance", "kernel", "dtype", "data"})
     if (factor == same)

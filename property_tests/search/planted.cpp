@@ -49,7 +49,8 @@ class Changed : public AttentionKernel {
 // The block of the last hop, that of the right neighbour, is left out.
 class WithoutLastHop final : public Changed {
  public:
-  WithoutLastHop(Kernel kernel, Positions last) : Changed(std::move(kernel)), last_(std::move(last)) {}
+  WithoutLastHop(Kernel kernel, Positions last)
+      : Changed(std::move(kernel)), last_(std::move(last)) {}
   Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
                   double scale) const override {
     Partial part = Changed::forward(q, kv, mask, scale);
@@ -224,14 +225,17 @@ std::map<std::string, Planted> planted() {
     return std::make_shared<GrowingError>(kernel, test);
   };
   return {
-      {"skips-last-hop", {"in odd worlds the last block is not attended", with_kernel(skip_last_hop)}},
+      {"skips-last-hop",
+       {"in odd worlds the last block is not attended", with_kernel(skip_last_hop)}},
       {"wide-window", {"windows are one too wide between shards", with_kernel(wide)}},
       {"modulo-heads", {"query head h reads key-value head h % kv_heads", with_kernel(modulo)}},
       {"growing-error", {"O is off by a little more in larger cases", with_kernel(growing)}},
-      {"goes-silent", {"from three ranks on, the last one sends its first message only", go_silent}},
+      {"goes-silent",
+       {"from three ranks on, the last one sends its first message only", go_silent}},
       {"runs-away", {"the second rank never comes back, nor waits", run_away}},
       {"fails-sometimes", {"dV is wrong in two of three runs", fail_sometimes()}},
-      {"aborts-when-small", {"dV is wrong, and below 8 tokens the process dies", abort_when_small}}};
+      {"aborts-when-small",
+       {"dV is wrong, and below 8 tokens the process dies", abort_when_small}}};
 }
 
 }  // namespace ringcheck::search
