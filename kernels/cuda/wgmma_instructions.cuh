@@ -61,13 +61,6 @@ __device__ inline void copy_box(const CUtensorMap& from, void* to, Barrier& barr
       "l"(&from), "r"(shared_address(&barrier)), "r"(channel), "r"(slot), "r"(head), "r"(batch)
       : "memory");
 }
-__device__ inline void copy_bytes(const void* from, void* to, Barrier& barrier, int bytes) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];" ::
-          "r"(shared_address(to)),
-      "l"(from), "r"(shared_address(&barrier)), "r"(bytes)
-      : "memory");
-}
 
 template <int N>
 __device__ void give_registers() {

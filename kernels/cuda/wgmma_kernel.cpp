@@ -23,22 +23,28 @@ at::Tensor ready(const at::Tensor& x) {
   return found ? x : x.clone(at::MemoryFormat::Contiguous);
 }
 
-// From slot `first` on.
-wgmma::Matrix from(const at::Tensor& x, int64_t first) {
-  return {static_cast<char*>(x.data_ptr()) + first * x.stride(2) * x.element_size(), x.stride(0),
-          x.stride(1), x.stride(2)};
+wgmma::Matrix matrix(const at::Tensor& x) {
+  return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-wgmma::Shape shape_of(const Strip& strip, const at::Tensor& q, const at::Tensor& k,
+wgmma::Part part(const Strip& strip) {
+  const auto number = [](int64_t n) { return static_cast<int>(n); };
+  wgmma::Part part{number(strip.row), number(strip.rows), number(strip.column),
+                   number(strip.columns)};
+  // The last query sees the last column.
+  if (strip.kind != Strip::Kind::kFull)
+    part.upper = number(strip.column + strip.columns - strip.row - strip.rows);
+  if (strip.kind == Strip::Kind::kBand) part.lower = number(strip.column - strip.row);
+  return part;
+}
+
+wgmma::Shape shape_of(const std::vector<Strip>& list, const at::Tensor& q, const at::Tensor& k,
                       const at::Tensor& v, double scale) {
   const auto size = [](const at::Tensor& x, int dim) { return static_cast<int>(x.size(dim)); };
   wgmma::Shape shape{q.scalar_type() == at::kBFloat16,
-                     size(q, 0), size(q, 1), size(k, 1), static_cast<int>(strip.rows),
-                     static_cast<int>(strip.columns), size(q, 3), size(v, 3),
-                     -wgmma::kNoLimit, wgmma::kNoLimit, static_cast<float>(std::abs(scale))};
-  if (strip.kind != Strip::Kind::kFull)
-    shape.upper = static_cast<int>(strip.columns - strip.rows);
-  if (strip.kind == Strip::Kind::kBand) shape.lower = 0;
+                     size(q, 0), size(q, 1), size(k, 1), size(q, 2), size(k, 2), size(q, 3),
+                     size(v, 3), static_cast<float>(std::abs(scale)), {}};
+  for (const Strip& strip : list) shape.parts.push_back(part(strip));
   return shape;
 }
 
@@ -74,46 +80,34 @@ class Wgmma final : public AttentionKernel {
     sizes.back() = kv.shape.dim_v;
     const Partial result = every_row(list, q.q.size(2)) ? unset(sizes, q.q.options())
                                                         : Partial::identity(sizes, q.q.options());
+    if (list.empty()) return result;
     const at::Tensor queries = upright(q.q, scale), k = ready(kv.k()), v = ready(kv.v());
-    for (const Strip& strip : list)
-      wgmma::forward(shape_of(strip, queries, k, v, scale),
-                     {from(queries, strip.row), from(k, strip.column), from(v, strip.column),
-                      from(result.out, strip.row), result.lse.mutable_data_ptr<float>() + strip.row,
-                      static_cast<int>(q.q.size(2))},
-                     at::cuda::getCurrentCUDAStream());
+    wgmma::forward(shape_of(list, queries, k, v, scale),
+                   {matrix(queries), matrix(k), matrix(v), matrix(result.out),
+                    result.lse.mutable_data_ptr<float>()},
+                   at::cuda::getCurrentCUDAStream());
     return result;
   }
 
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
                      double scale) const override {
     const c10::cuda::CUDAGuard device(q.q.device());
-    auto list = strips(mask, q.positions, kv.positions);
-    // A strip of all keys comes first, if there is one: the others add to what it wrote.
-    const auto all = std::find_if(list.begin(), list.end(), [&](const Strip& strip) {
-      return strip.columns == kv.k().size(2);
-    });
-    const bool written = all != list.end();
-    if (written) std::iter_swap(list.begin(), all);
-    const auto filled = [&](const at::Tensor& x, bool later) {
-      const auto options = x.options().dtype(at::kFloat);
-      return later ? at::empty(x.sizes(), options) : at::zeros(x.sizes(), options);
-    };
-    const Gradients sum{filled(q.q, every_row(list, q.q.size(2))), filled(kv.k(), written),
-                        filled(kv.v(), written)};
+    const auto list = strips(mask, q.positions, kv.positions);
+    const auto wide = q.q.options().dtype(at::kFloat);
+    if (list.empty())
+      return {at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
+              at::zeros(kv.v().sizes(), wide)};
+    const Gradients sum{every_row(list, q.q.size(2)) ? at::empty(q.q.sizes(), wide)
+                                                     : at::zeros(q.q.sizes(), wide),
+                        at::empty(kv.k().sizes(), wide), at::empty(kv.v().sizes(), wide)};
     const at::Tensor queries = upright(q.q, scale), k = ready(kv.k()), v = ready(kv.v());
     const at::Tensor d_o = ready(saved.d_o);
     const at::Tensor lse = saved.lse.contiguous(), delta = saved.d.contiguous();
-    for (const Strip& strip : list) {
-      const auto shape = shape_of(strip, queries, k, v, scale);
-      const at::Tensor stats = at::empty({wgmma::stats_floats(shape)}, sum.dq.options());
-      wgmma::backward(shape,
-                      {from(queries, strip.row), from(k, strip.column), from(v, strip.column),
-                       from(d_o, strip.row), from(sum.dq, strip.row), from(sum.dk, strip.column),
-                       from(sum.dv, strip.column), lse.const_data_ptr<float>() + strip.row,
-                       delta.const_data_ptr<float>() + strip.row, static_cast<int>(q.q.size(2)),
-                       stats.mutable_data_ptr<float>(), !written || &strip != list.data()},
-                      at::cuda::getCurrentCUDAStream());
-    }
+    wgmma::backward(shape_of(list, queries, k, v, scale),
+                    {matrix(queries), matrix(k), matrix(v), matrix(d_o), matrix(sum.dq),
+                     matrix(sum.dk), matrix(sum.dv), lse.const_data_ptr<float>(),
+                     delta.const_data_ptr<float>()},
+                    at::cuda::getCurrentCUDAStream());
     if (scale < 0) sum.dq.neg_();
     return sum;
   }
@@ -121,8 +115,8 @@ class Wgmma final : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t rows = shape.batch * shape.q_heads * count(shape.queries);
     const int64_t slots = shape.batch * shape.kv_heads * count(shape.keys);
-    const int64_t stats = 4 * (rows + 128 * shape.batch * shape.q_heads);  // LSE, D, two copies
-    return 4 * stats + 2 * (rows + slots) * (shape.dim + shape.dim_v) + (16 << 20);
+    // Copies of what is not laid out for the copy engine, of a negated q, of LSE and D.
+    return 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows + (16 << 20);
   }
 
  private:

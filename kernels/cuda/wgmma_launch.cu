@@ -7,7 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "kernels/cuda/wgmma_backward.cuh"
+#include "kernels/cuda/wgmma_dkv.cuh"
+#include "kernels/cuda/wgmma_dq.cuh"
 #include "kernels/cuda/wgmma_forward.cuh"
 
 namespace ringcheck::wgmma {
@@ -19,7 +20,6 @@ void check(cudaError_t code) {
 }
 
 int blocks(int rows, int size) { return (rows + size - 1) / size; }
-int padded(int rows) { return blocks(rows, kBlockRows) * kBlockRows; }
 
 // The driver's function, without linking the driver.
 auto encoder() {
@@ -64,15 +64,31 @@ CUtensorMap keys(const Shape& s, const Matrix& x, int dim) {
 
 Result result(const Matrix& x) { return {static_cast<float*>(x.data), x.batch, x.head, x.slot}; }
 
-Problem problem(const Shape& s, int lse_rows) {
+Problem problem(const Shape& s) {
   Problem p{};
-  p.seen = {s.lower, s.upper, s.columns - 1};
-  p.rows = s.rows, p.columns = s.columns, p.lse_rows = lse_rows, p.padded = padded(s.rows);
+  p.rows = s.rows, p.columns = s.columns;
   p.q_heads = s.q_heads, p.group = s.q_heads / s.kv_heads, p.dim = s.dim, p.dim_v = s.dim_v;
   p.scale = s.scale;
   // Not 0: hidden scores are -inf, and -inf * 0 is no number.
-  p.scale2 = std::max(s.scale * 1.4426950408889634f, 1e-30f);
+  p.scale2 = std::max(s.scale * kLog2E, 1e-30f);
   return p;
+}
+
+// use(grid of the queries, grid of the keys) for every kMostStrips parts.
+template <class Use>
+void with_parts(Problem& p, const Shape& s, const Use& use) {
+  const int key_blocks = blocks(s.columns, kBlockRows);
+  for (size_t next = 0; next < s.parts.size(); p.add = true) {
+    p.query_blocks = 0;
+    for (p.strips = 0; p.strips < kMostStrips && next < s.parts.size(); ++next) {
+      const Part& part = s.parts[next];
+      Window& strip = p.strip[p.strips++];
+      strip = {part.row,   part.row + part.rows - 1,  part.column, part.column + part.columns - 1,
+               part.lower, part.upper};
+      p.query_blocks += QueryWork::count(strip);
+    }
+    use(dim3(p.query_blocks * s.q_heads, s.batch), dim3(key_blocks * s.kv_heads, s.batch));
+  }
 }
 
 template <class Memory, class Kernel, class... Arguments>
@@ -98,39 +114,32 @@ void with_shape(const Shape& shape, const Use& use) {
 
 }  // namespace
 
-int64_t stats_floats(const Shape& s) {
-  return int64_t{2} * s.batch * s.q_heads * padded(s.rows);
-}
-
 void forward(const Shape& s, const ForwardTensors& t, cudaStream_t stream) {
   const CUtensorMap q = queries(s, t.q, s.dim), k = keys(s, t.k, s.dim), v = keys(s, t.v, s.dim_v);
-  Problem p = problem(s, t.lse_rows);
+  Problem p = problem(s);
   p.out = result(t.out), p.lse_out = t.lse;
   with_shape(s, [&](auto type, auto dim, auto dim_v) {
-    launch<ForwardMemory<dim(), dim_v()>>(forward_kernel<decltype(type), dim(), dim_v()>,
-                                          dim3(blocks(s.rows, kBlockRows), s.q_heads, s.batch),
-                                          stream, q, k, v, p);
+    with_parts(p, s, [&](dim3 of_queries, dim3) {
+      launch<ForwardMemory<dim(), dim_v()>>(forward_kernel<decltype(type), dim(), dim_v()>,
+                                            of_queries, stream, q, k, v, p);
+    });
   });
 }
 
 void backward(const Shape& s, const BackwardTensors& t, cudaStream_t stream) {
   const CUtensorMap q = queries(s, t.q, s.dim), d_o = queries(s, t.d_o, s.dim_v);
   const CUtensorMap k = keys(s, t.k, s.dim), v = keys(s, t.v, s.dim_v);
-  Problem p = problem(s, t.lse_rows);
+  Problem p = problem(s);
   p.dq = result(t.dq), p.dk = result(t.dk), p.dv = result(t.dv);
-  p.stats = t.stats, p.add = t.add;
-  constexpr int kPrepare = 128;
-  prepare_kernel<<<dim3(blocks(p.padded, kPrepare), s.q_heads, s.batch), kPrepare, 0, stream>>>(
-      t.lse, t.delta, t.stats, s.rows, t.lse_rows, p.padded);
-  check(cudaGetLastError());
+  p.lse = t.lse, p.delta = t.delta;
   with_shape(s, [&](auto type, auto dim, auto dim_v) {
     using T = decltype(type);
-    launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>,
-                                     dim3(blocks(s.rows, kBlockRows), s.q_heads, s.batch), stream,
-                                     q, k, v, d_o, p);
-    launch<DkvMemory<dim(), dim_v()>>(dkv_kernel<T, dim(), dim_v()>,
-                                      dim3(blocks(s.columns, kBlockRows), s.kv_heads, s.batch),
-                                      stream, q, k, v, d_o, p);
+    with_parts(p, s, [&](dim3 of_queries, dim3 of_keys) {
+      launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>, of_queries, stream, q, k, v,
+                                       d_o, p);
+      launch<DkvMemory<dim(), dim_v()>>(dkv_kernel<T, dim(), dim_v()>, of_keys, stream, q, k, v,
+                                        d_o, p);
+    });
   });
 }
 

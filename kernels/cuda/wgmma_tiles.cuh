@@ -12,7 +12,9 @@ constexpr int kGroups = 2;      // warpgroups that compute; one more copies
 constexpr int kBlockRows = kGroups * kGroupRows;
 constexpr int kThreads = (kGroups + 1) * kWarpgroup;
 constexpr int kArrivals = kGroups * kWarpgroup / kWarp;  // a warp each, to hand a tile back
-constexpr int kFar = 1 << 30;
+constexpr int kProcessors = 132;  // of an H100 and an H200
+constexpr int kMostStrips = 16;  // of a launch
+constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 constexpr int kCopierRegisters = 24, kComputerRegisters = 240;
 
 // [batch, heads, slots, dim], rows contiguous, float32.
@@ -24,46 +26,78 @@ struct Result {
   }
 };
 
-// Columns that a row sees: [row + lower, row + upper], `last` at most.
+// A strip of a block, seen from its rows: row r of [row, last_row] sees the columns
+// [r + lower, r + upper] that are in [column, last_column]. Rows and columns are slots of the block.
 struct Window {
-  int lower, upper, last;
-  __device__ int first_of(int row) const { return row + lower; }
-  __device__ int last_of(int row) const { return min(last, row + upper); }
-  // Of the rows of a warpgroup from `row` on, does each see each of these columns?
-  __device__ bool whole(int row, int column, int columns) const {
-    return first_of(row + kGroupRows - 1) <= column && column + columns - 1 <= last_of(row);
+  int row, last_row, column, last_column, lower, upper;
+
+  __host__ __device__ Window transposed() const {
+    return {column, last_column, row, last_row, -upper, -lower};
+  }
+  __device__ bool has(int r) const { return row <= r && r <= last_row; }
+  __device__ int first_of(int r) const { return max(column, r + lower); }
+  __device__ int last_of(int r) const { return min(last_column, r + upper); }
+  // Of the rows of a warpgroup from r on, does each see each of these columns?
+  __device__ bool whole(int r, int c, int columns) const {
+    const int last = r + kGroupRows - 1;
+    return has(r) && has(last) && first_of(last) <= c && c + columns - 1 <= last_of(r);
   }
 };
 
-// Tiles [begin, end) of `size` columns that any of these rows sees.
+// Tiles [begin, end) of `size` columns that any of the rows [r, r + kBlockRows) sees.
 struct TileRange {
-  int begin, end;
-  __device__ TileRange(const Window& seen, int row, int last_row, int size)
-      : begin(max(0, seen.first_of(row)) / size),
-        end((max(-1, seen.last_of(last_row)) + size) / size) {
-    end = max(begin, end);
+  int begin = 0, end = 0;
+  __device__ TileRange(const Window& seen, int r, int size) {
+    const int first = max(r, seen.row), last = min(r + kBlockRows - 1, seen.last_row);
+    const int from = max(0, seen.first_of(first)), to = seen.last_of(last);
+    if (first <= last && from <= to) begin = from / size, end = to / size + 1;
   }
   __device__ int count() const { return end - begin; }
 };
 
-// One strip of a block: its queries against its keys.
+// A block: all its queries against all its keys.
 struct Problem {
   Result out, dq, dk, dv;
-  float* lse_out;      // [batch, q_heads, lse_rows], at the first row of the strip
-  const float* stats;  // [batch, q_heads, 2, padded]: LSE in base 2 and D; +inf and 0 where no row is
-  Window seen;         // key columns by query rows
-  int rows, columns, lse_rows, padded;
-  int q_heads, group, dim, dim_v;
+  float* lse_out;           // [batch, q_heads, rows]
+  const float *lse, *delta;  // likewise
+  int rows, columns, q_heads, group, dim, dim_v;
   float scale, scale2;  // of the scores; times log2(e)
-  bool add;             // dK and dV to what is there
+  int query_blocks, strips;
+  bool add;  // dK and dV to what is there
+  Window strip[kMostStrips];
+
+  __device__ int64_t at(int batch, int head, int row) const {
+    return (int64_t(batch) * q_heads + head) * rows + row;
+  }
+  // LSE in base 2. Of a row that is not there, or saw nothing, +inf: its P is 0.
+  __device__ float lse2(int batch, int head, int row) const {
+    const float l = row < rows ? lse[at(batch, head, row)] : -INFINITY;
+    return l == -INFINITY ? INFINITY : l * kLog2E;
+  }
+  __device__ float delta_of(int batch, int head, int row) const {
+    return row < rows ? delta[at(batch, head, row)] : 0.0f;
+  }
+};
+
+// Which block of which head a thread block computes. As many heads at a time as fill the GPU once:
+// those that run together share what they read. Of these heads the same block, the longest first.
+struct Spot {
+  int block, head;
+  __device__ Spot(int blocks, int heads) {
+    const int most = max(1, kProcessors / blocks);
+    const int first = static_cast<int>(blockIdx.x) / (most * blocks) * most;
+    const int together = min(most, heads - first), rest = blockIdx.x - first * blocks;
+    block = rest / together, head = first + rest % together;
+  }
 };
 
 // Where a thread is. The copying warpgroup is the first.
 struct Place {
-  int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;  // of those that compute
-  int lane = threadIdx.x % kWarp;
-  int row = group * kGroupRows + threadIdx.x % kWarpgroup / kWarp * 16 + lane / 4;  // and row + 8
-  int column = lane % 4 * 2;  // and each 8 further, and its right neighbour
+  int group_row = (static_cast<int>(threadIdx.x) / kWarpgroup - 1) * kGroupRows;
+  int row = group_row + threadIdx.x % kWarpgroup / kWarp * 16 + threadIdx.x % kWarp / 4;  // and + 8
+  int column = threadIdx.x % 4 * 2;  // and each 8 further, and its right neighbour
+  // The rows of this warpgroup in a tile of kBlockRows.
+  __device__ const char* own(const char* tile) const { return tile + group_row * kRow; }
 };
 
 template <int Rows, int D>
@@ -109,17 +143,20 @@ __device__ void pack_all(uint32_t (&to)[N / 2], const float (&from)[N]) {
   for (int i = 0; i < N / 2; ++i) to[i] = pack<T>(from[2 * i], from[2 * i + 1]);
 }
 
-// Scores of pairs that are not visible become -inf. `row`: of this thread, in the strip.
+// Scores of pairs that are not visible become -inf. r, c: where the rows of the thread block and the
+// columns of the tile begin in the block.
 template <int N>
-__device__ void hide(float (&s)[N / 2], const Window& seen, int row, int column) {
+__device__ void hide(float (&s)[N / 2], const Window& seen, const Place& at, int r, int c) {
+  if (seen.whole(r + at.group_row, c, N)) return;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int first = seen.first_of(row + 8 * half) - column;
-    const int last = seen.last_of(row + 8 * half) - column;
+    const int row = r + at.row + 8 * half;
+    const int first = seen.first_of(row) - c - at.column;
+    const int last = seen.has(row) ? seen.last_of(row) - c - at.column : -1;
 #pragma unroll
     for (int i = 0; i < N / 4; ++i) {
-      const int at = i / 2 * 8 + i % 2;
-      if (at < first || at > last) s[i / 2 * 4 + 2 * half + i % 2] = -INFINITY;
+      const int column = i / 2 * 8 + i % 2;
+      if (column < first || column > last) s[i / 2 * 4 + 2 * half + i % 2] = -INFINITY;
     }
   }
 }
@@ -151,9 +188,9 @@ struct Turn {
 };
 
 // When the whole warp has read it.
-__device__ inline void hand_back(Barrier& barrier, int lane) {
+__device__ inline void hand_back(Barrier& barrier) {
   __syncwarp();
-  if (lane == 0) arrive(barrier);
+  if (threadIdx.x % kWarp == 0) arrive(barrier);
 }
 
 }  // namespace ringcheck::wgmma
