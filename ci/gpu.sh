@@ -56,16 +56,16 @@ conformance() {
     done
   done
   later gpu1_conformance "$(next)" "${verify[@]}" --profile conformance --world-kind thread \
-    --kernel tiled,plain,fa2,efficient
+    --kernel tiled,wgmma,plain,fa2,efficient
   all || return 1
   ((gpus == 1)) || run "gpu${gpus}_conformance" on "$everybody" "${verify[@]}" \
-    --profile conformance --world-kind thread --kernel tiled,plain,fa2,efficient
+    --profile conformance --world-kind thread --kernel tiled,wgmma,plain,fa2,efficient
 }
 nccl() {
   local world failed=0
   for ((world = 2; world <= gpus; ++world)); do
     run "gpu${world}_nccl" "$here/run" ../ranks "$world" verify --device cuda \
-      --profile conformance --world "$world" --kernel tiled,plain,fa2,efficient,cudnn || failed=1
+      --profile conformance --world "$world" --kernel tiled,wgmma,plain,fa2,efficient,cudnn || failed=1
   done
   return $failed
 }
@@ -87,12 +87,12 @@ laws() {
   done
   return $failed
 }
-# Our own kernel, all masks and dtypes. Every finding of a sanitizer makes its exit code 9.
+# Our own kernels, all masks and dtypes. Every finding of a sanitizer makes its exit code 9.
 sanitize() {
   local tool failed=0
   for tool in memcheck racecheck; do
     RINGCHECK_WRAP="compute-sanitizer --tool $tool --target-processes all --error-exitcode 9" \
-      on 0 "${verify[@]}" --kernel tiled --world 3 --seq 100 --heads 2 --kv-heads 1 --dim 40 \
+      on 0 "${verify[@]}" --kernel tiled,wgmma --world 3 --seq 100 --heads 2 --kv-heads 1 --dim 40 \
       --mask 'causal,full,window[30],prefix[20],doc[60,30:40]' --dtype float64,float32,bf16,fp16 \
       --rotation p2p --rope 'half[10000]' --deadline 300 >"$out/$tool.log" 2>&1 || failed=1
     grep -E "ERROR SUMMARY|RACECHECK SUMMARY|cases:" "$out/$tool.log" | sort | uniq -c
