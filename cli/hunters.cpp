@@ -61,10 +61,9 @@ class Hunter {
     Cell cell;
     cell.fault = at.fault;
     cell.dtype = at.dtype;
-    cell.result = Cell::Result::kKilled;
-    cell.killer = "crash";
-    cell.seen_by["crash"] = parity::Status::kFail;
-    cell.finding = "the process ended with " + process_->poll()->text();
+    cell.result = Cell::Result::kSurvived;
+    cell.reason = "the process that hunted it ended with " + process_->poll()->text();
+    cell.unclean.push_back(cell.fault + ": " + cell.reason);
     if (done_ < list_.size()) start();
     return cell;
   }

@@ -22,8 +22,8 @@ struct Quarry {
 std::vector<parity::Cell> hunt_here(const std::vector<Quarry>& list, const parity::Hunt& hunt,
                                     const std::function<void(const parity::Cell&)>& done);
 
-// The same in this many processes. One that dies costs the fault that it was at, which counts as
-// killed by "crash": no judging survived it. Cells come back in the order of the list.
+// The same in this many processes. One that dies costs the fault that it was at: a defect of
+// the suite, entered as unclean. Cells come back in the order of the list.
 std::vector<parity::Cell> hunt_in_processes(
     const std::vector<Quarry>& list, const parity::Hunt& hunt, size_t processes,
     const std::function<void(const parity::Cell&)>& done);

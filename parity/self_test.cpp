@@ -6,8 +6,9 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
+#include <set>
 
-#include "parity/reference_rope.h"
+#include "parity/truth.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -82,9 +83,7 @@ void nan_on_each_rank(const Known& known, const std::string& name, const at::Ten
 
 // One element of which a bound is known, ten times as far away.
 std::optional<Outcome> beyond_its_bound(const Known& known, const std::string& name) {
-  const std::vector<Outcome> none;
-  reference::Judgement truth =
-      truth_of({known.test, known.problem, known.clean, none, [] {}});
+  reference::Judgement truth = truth_of(known.test, known.problem, known.clean, [] {});
   Outcome bounds{std::move(truth.bound), {}, {}, {}}, clean = known.clean;
   const at::Tensor bound = of(bounds, name);
   if (!bound.defined()) return std::nullopt;
@@ -127,8 +126,14 @@ class Examination {
     const OracleVerdict claims = oracle_.judge(evidence(known_.clean));
     if (claims.status == Status::kNotApplicable) return;
     demand(judged(known_.clean) == Status::kPass, "refused a clean outcome");
+    std::set<std::string> names;
     for (const TensorVerdict& tensor : claims.tensors)
-      if (tensor.status == Status::kPass) spoil(tensor.tensor);
+      if (tensor.status == Status::kPass && std::ranges::find(kTensors, tensor.tensor) != std::end(kTensors))
+        names.insert(tensor.tensor);
+    for (const std::string& tensor : names) {
+      if (oracle_.variations) spoil_all_runs(tensor);
+      else spoil(tensor);
+    }
     if (claims.contract) spoil_counters();
   }
 
@@ -143,11 +148,23 @@ class Examination {
       result_.failures.push_back(c10::str(name_, " ", otherwise, " in ", to_text(known_.test)));
   }
   void spoil(const std::string& tensor) {
-    if (std::ranges::find(kTensors, tensor) == std::end(kTensors)) return;
     for (const Spoilt& wrong : spoilt(known_, tensor))
       if (!wrong.fine || name_ == "parity")
         demand(judged(wrong.outcome) == Status::kFail,
                c10::str("accepted ", tensor, " replaced: ", wrong.how));
+  }
+  void spoil_all_runs(const std::string& tensor) {
+    Outcome main = known_.clean;
+    std::vector<Outcome> others = others_;
+    const auto spoil = [&](Outcome& outcome) {
+      at::Tensor& x = of(outcome, tensor);
+      x = at::full_like(x, NAN);
+    };
+    spoil(main);
+    std::ranges::for_each(others, spoil);
+    const Evidence all{known_.test, known_.problem, main, others, [] {}};
+    demand(judge_(oracle_, all).status == Status::kFail,
+           c10::str("accepted ", tensor, " of NaN in every run"));
   }
   void spoil_counters() {
     Outcome wrong = known_.clean;
@@ -171,16 +188,6 @@ class Examination {
 
 OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence) {
   return oracle.judge(evidence);
-}
-
-reference::Judgement truth_of(const Evidence& evidence) {
-  const Outcome& outcome = evidence.outcome;
-  const Problem& problem = evidence.problem;
-  return reference::judge({outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
-                           outcome.k_rotated.defined() ? outcome.k_rotated : problem.k, problem.v,
-                           problem.d_o, mask_of(evidence.test), scale_of(evidence.test)},
-                          contract_of(evidence.test), evidence.test.world,
-                          reference_rope(evidence.test));
 }
 
 SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,

@@ -19,14 +19,12 @@ struct SelfTest {
 // zeros, a constant, NaN on one rank, nothing, the output of the case before, that of another
 // seed, that of float32 arithmetic (in float64), or one element moved beyond its bound? Every
 // oracle is asked about the tensors that it claims: those it passes, by name, on the clean
-// outcome. A contract oracle must reject counters of zero and those of the case before.
+// outcome. A contract oracle must reject counters of zero and those of the case before. One that
+// compares runs with each other must reject NaN in all of them.
 SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
                    const Judge& judge);
 
 // The judging as it is.
 OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
-
-// O, LSE and gradients in float64, with their bounds, as oracle parity computes them.
-reference::Judgement truth_of(const Evidence& evidence);
 
 }  // namespace ringcheck::parity

@@ -171,18 +171,21 @@ const FaultGroup group{"communication", {
       receive = receive.clone();
       return post(comm, std::move(posting));
     })}},
-  {"message_dropped", {
+  {"link_goes_dead", {
     .operators = {}, .stands_for = "NUMERICS 4: drop",
-    .wrong = "rank 1 does not send its first block",
-    .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.rank = 2, .words = {"exchange kv"}},
-    .subject = rank_does(1, [](Communicator& comm, Posting posting) {
-      posting.sends.clear();
-      return post(comm, std::move(posting));
-    }), .hangs = true}},
+    .wrong = "from the first hop on, nothing that rank 1 sends arrives",
+    .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.rank = 2, .words = {"exchange kv, step 1, peer 1"}},
+    .subject = with_transfers([](Communicator&) {
+      return [](Communicator& comm, Posting posting) {
+        if (comm.rank() == 1) posting.sends.clear();
+        return post(comm, std::move(posting));
+      };
+    }),
+    .hangs = true}},
   {"message_sent_twice", {
     .operators = {}, .stands_for = "NUMERICS 4: duplicate",
     .wrong = "rank 1 sends its first block twice",
-    .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.words = {"rank 1"}},
+    .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.words = {"peer 1"}},
     .subject = rank_does(1, [](Communicator& comm, Posting posting) {
       posting.sends.push_back(posting.sends[0]);
       return post(comm, std::move(posting));
@@ -205,7 +208,7 @@ const FaultGroup group{"communication", {
   {"one_collective_too_many", {
     .operators = {"M45"}, .stands_for = "B87 sglang#24694",
     .wrong = "the rank whose shard has padding makes one collective more",
-    .site = Site::kStrategy, .cases = {cases::kRagged}, .names = {.words = {"agree"}},
+    .site = Site::kStrategy, .cases = {cases::kRagged}, .names = {.words = {"the peer sent 8"}},
     .subject = [](Communicator& comm, const Case& test, const RankInput& input) {
       for (const auto& run : input.positions)
         if (run.begin + run.count > test.seq) comm.agree_max(int64_t{1});

@@ -13,8 +13,11 @@
 namespace ringcheck::parity {
 namespace {
 
-// Logits of hundreds: e^LSE exceeds float32, and in float64 e^709.
+// e^LSE exceeds float32 beyond 88, float64 beyond 709.
 constexpr const char* kHuge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:90";
+constexpr const char* kLarge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:12";
+const std::vector<at::ScalarType> kInDouble{at::kDouble};
+const std::vector<at::ScalarType> kInFloat{at::kFloat, at::kBFloat16, at::kHalf};
 
 // What a kernel returns for a block, changed.
 Subject with_partial(void (*change)(Partial&)) {
@@ -134,11 +137,19 @@ const FaultGroup group{"merge", {
   {"merge_overflows", {
     .operators = {"M05"}, .stands_for = "B02 TransformerEngine#716",
     .wrong = "the merge takes e^LSE without a common maximum",
-    .site = Site::kMerge, .cases = {kHuge}, .names = kForward, .subject = with(naive)}},
+    .site = Site::kMerge, .cases = {kLarge}, .dtypes = kInFloat, .names = kForward, .subject = with(naive)}},
+  {"merge_overflows_in_float64", {
+    .operators = {"M05"}, .stands_for = "B02 TransformerEngine#716",
+    .wrong = "the merge takes e^LSE without a common maximum",
+    .site = Site::kMerge, .cases = {kHuge}, .dtypes = kInDouble, .names = kForward, .subject = with(naive)}},
   {"merge_overflows_one_sided", {
     .operators = {"M05"}, .stands_for = "B01 EasyContext#14",
     .wrong = "lse + log(1 + e^(block - lse)) overflows when a later block is much greater",
-    .site = Site::kMerge, .cases = {kHuge}, .names = kForward, .subject = with(one_sided)}},
+    .site = Site::kMerge, .cases = {kLarge}, .dtypes = kInFloat, .names = kForward, .subject = with(one_sided)}},
+  {"merge_overflows_one_sided_in_float64", {
+    .operators = {"M05"}, .stands_for = "B01 EasyContext#14",
+    .wrong = "lse + log(1 + e^(block - lse)) overflows when a later block is much greater",
+    .site = Site::kMerge, .cases = {kHuge}, .dtypes = kInDouble, .names = kForward, .subject = with(one_sided)}},
   {"lse_corrected_in_first_half", {
     .operators = {"M06"}, .stands_for = "B03 TransformerEngine#716",
     .wrong = "the correction of LSE is lost for the second half of the rows",

@@ -134,7 +134,7 @@ const FaultGroup group{"rotation", {
   {"group_rank_as_world_rank", {
     .operators = {"M21"}, .stands_for = "B34 ART#919",
     .wrong = "rank 0 addresses its left neighbour for its right one",
-    .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d8/dv12"}, .names = {.words = {"rank 0"}},
+    .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d8/dv12"}, .names = {.words = {"peer 0"}},
     .subject = with_transfers([](Communicator&) {
       return [](Communicator& comm, Posting posting) {
         if (comm.rank() == 0 && posting.is("exchange kv"))

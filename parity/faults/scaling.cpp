@@ -43,8 +43,9 @@ void mean_over_the_shard(Problem& local, Communicator& comm, const Case& test) {
 
 // Labels are shifted within each run of the shard: its last token has none.
 void shifted_in_the_shard(Problem& local, Communicator& comm, const Case& test) {
+  const Layout layout = layout_of(test);
   int64_t end = 0;
-  for (const auto& run : layout_of(test).at(comm.rank())) {
+  for (const auto& run : layout.at(comm.rank())) {
     end += run.count;
     local.d_o.select(2, end - 1).zero_();
   }
