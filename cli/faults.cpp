@@ -59,8 +59,8 @@ std::vector<std::string> chosen(const Options& options) {
           return word == name || word == fault.group ||
                  std::ranges::find(fault.operators, word) != fault.operators.end();
         }))
-      throw UsageError("--fault: unknown fault '" + word +
-                       "'; want a name, a group or an operator such as M13: see ringcheck faults --list");
+      throw UsageError("--fault: unknown fault '" + word + "'; want a name, a group or an operator "
+                       "such as M13: see ringcheck faults --list");
   return names;
 }
 

@@ -44,7 +44,8 @@ class Hunter {
  private:
   void start() {
     Command command{{own_path(), "faults", "--jobs", "1", "--kernel", hunt_.kernel, "--device",
-                     hunt_.device, "--oracles", text_of(hunt_.oracles), "--cells", stem_ + ".cells"},
+                     hunt_.device, "--oracles", text_of(hunt_.oracles), "--cells",
+                     stem_ + ".cells"},
                     {{"OMP_NUM_THREADS", "1"}},
                     stem_ + ".log"};
     if (hunt_.ask_all) command.words.push_back("--ask-all");

@@ -14,7 +14,8 @@ namespace {
 // A fault that hangs costs this much a run; the others must not be mistaken for one.
 constexpr std::chrono::milliseconds kShort{300}, kLong{20000};
 
-RunOptions options_of(const Fault& fault, std::vector<std::string> oracles, const Subject& subject) {
+RunOptions options_of(const Fault& fault, std::vector<std::string> oracles,
+                      const Subject& subject) {
   RunOptions options;
   options.deadline = fault.hangs ? kShort : kLong;
   options.subject = subject;
@@ -36,21 +37,21 @@ bool killed(const Verdict& verdict) {
 }
 
 // Everything that a verdict says is wrong.
-struct Named {
+struct Said {
   std::vector<std::string> findings, tensors;
 };
 
-Named named_by(const Verdict& verdict) {
-  Named named;
+Said said_by(const Verdict& verdict) {
+  Said said;
   if (verdict.status == Status::kHang || verdict.status == Status::kCrash)
-    named.findings.push_back(verdict.reason);
+    said.findings.push_back(verdict.reason);
   for (const OracleVerdict& oracle : verdict.oracles) {
     if (oracle.status != Status::kFail) continue;
-    for (const std::string& finding : oracle.findings) named.findings.push_back(finding);
+    for (const std::string& finding : oracle.findings) said.findings.push_back(finding);
     for (const TensorVerdict& tensor : oracle.tensors)
-      if (tensor.status == Status::kFail) named.tensors.push_back(tensor.tensor);
+      if (tensor.status == Status::kFail) said.tensors.push_back(tensor.tensor);
   }
-  return named;
+  return said;
 }
 
 bool any_of(const std::vector<std::string>& list, const std::string& value) {
@@ -75,17 +76,17 @@ std::vector<std::string> first_wrong(const std::vector<std::string>& tensors) {
   return {};
 }
 
-bool localises(const parity::Named& wanted, const Named& named) {
+bool localises(const Named& wanted, const Said& said) {
   if (!wanted.tensors.empty()) {
-    const auto first = first_wrong(named.tensors);
+    const auto first = first_wrong(said.tensors);
     for (const std::string& tensor : first)
       if (!any_of(wanted.tensors, tensor)) return false;
     if (first.empty()) return false;
   }
-  if (wanted.rank >= 0 && !any_says(named.findings, "rank " + std::to_string(wanted.rank)))
+  if (wanted.rank >= 0 && !any_says(said.findings, "rank " + std::to_string(wanted.rank)))
     return false;
   return std::ranges::all_of(
-      wanted.words, [&](const std::string& word) { return any_says(named.findings, word); });
+      wanted.words, [&](const std::string& word) { return any_says(said.findings, word); });
 }
 
 // The seconds until the oracle had judged: the case itself was run first.
@@ -142,7 +143,7 @@ void hunt_in(const Case& test, const Fault& fault, const std::vector<std::string
     cell.unclean.push_back(to_text(test) + ": " + what);
   const Verdict verdict = verify(test, options_of(fault, oracles, fault.subject));
   enter(verdict, cell);
-  if (killed(verdict) && localises(fault.names, named_by(verdict))) cell.localised = true;
+  if (killed(verdict) && localises(fault.names, said_by(verdict))) cell.localised = true;
 }
 
 void hunt_in_judging(const Fault& fault, const std::vector<std::string>& oracles, Cell& cell) {

@@ -86,7 +86,8 @@ const FaultGroup group{"backward", {
   {"delta_of_block", {
     .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D local",
     .wrong = "D is that of the block's own output",
-    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores, .subject = with_block_delta()}},
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
+    .subject = with_block_delta()}},
   {"delta_zero", {
     .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D = 0",
     .wrong = "the backward pre-process is left out: D = 0",

@@ -32,7 +32,8 @@ const FaultGroup group{"carrier", {
   {"last_gradient_hop_missing", {
     .operators = {"M16"}, .stands_for = "B31 TransformerEngine#2484",
     .wrong = "the sums stay where the last term was added, one hop from home",
-    .site = Site::kCarrier, .cases = {cases::kFull}, .names = {.tensors = {"dk", "dv"}, .words = {"messages"}},
+    .site = Site::kCarrier, .cases = {cases::kFull},
+    .names = {.tensors = {"dk", "dv"}, .words = {"messages"}},
     .subject = with_hops([](Communicator& comm, Posting posting) {
       if (posting.label.step < comm.size()) return post(comm, std::move(posting));
       return Pending([=] { posting.receives[0].data.copy_(posting.sends[0].data); });
@@ -40,7 +41,8 @@ const FaultGroup group{"carrier", {
   {"gradients_to_a_neighbour", {
     .operators = {"M17"}, .stands_for = "BUGS 2.10: dK and dV to neighbour",
     .wrong = "the last hop goes one rank too far",
-    .site = Site::kCarrier, .cases = {cases::kFull}, .names = {.tensors = {"dk", "dv"}, .words = {"bytes sent to rank"}},
+    .site = Site::kCarrier, .cases = {cases::kFull},
+    .names = {.tensors = {"dk", "dv"}, .words = {"bytes sent to rank"}},
     .subject = with_hops([](Communicator& comm, Posting posting) {
       if (posting.label.step == comm.size()) {
         posting.sends[0].peer = (comm.rank() + 2) % comm.size();

@@ -114,7 +114,8 @@ const FaultGroup group{"communication", {
   {"message_truncated", {
     .operators = {}, .stands_for = "NUMERICS 4: truncated count",
     .wrong = "a count too small: the last quarter of every hop is not sent",
-    .site = Site::kCommunicator, .cases = {cases::kFull}, .names = {.tensors = {"o", "lse"}, .words = {"bytes sent"}},
+    .site = Site::kCommunicator, .cases = {cases::kFull},
+    .names = {.tensors = {"o", "lse"}, .words = {"bytes sent"}},
     .subject = with_hops([](Communicator& comm, Posting posting) {
       const auto cut = [](at::Tensor& x) { x = x.narrow(0, 0, x.numel() - x.numel() / 4); };
       last_quarter(posting.receives[0].data, 0);
@@ -147,7 +148,8 @@ const FaultGroup group{"communication", {
   {"ring_turns_the_other_way", {
     .operators = {"M15"}, .stands_for = "NUMERICS 4: peer swap",
     .wrong = "K and V go to the left neighbour and come from the right one",
-    .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.tensors = {"o", "lse"}, .words = {"bytes sent to rank"}},
+    .site = Site::kCommunicator, .cases = {cases::kCausal},
+    .names = {.tensors = {"o", "lse"}, .words = {"bytes sent to rank"}},
     .subject = with_hops([](Communicator& comm, Posting posting) {
       posting.sends[0].peer = comm.left();
       posting.receives[0].peer = comm.right();
@@ -174,7 +176,8 @@ const FaultGroup group{"communication", {
   {"link_goes_dead", {
     .operators = {}, .stands_for = "NUMERICS 4: drop",
     .wrong = "from the first hop on, nothing that rank 1 sends arrives",
-    .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.rank = 2, .words = {"exchange kv, step 1, peer 1"}},
+    .site = Site::kCommunicator, .cases = {cases::kCausal},
+    .names = {.rank = 2, .words = {"exchange kv, step 1, peer 1"}},
     .subject = with_transfers([](Communicator&) {
       return [](Communicator& comm, Posting posting) {
         if (comm.rank() == 1) posting.sends.clear();

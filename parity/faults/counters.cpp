@@ -50,16 +50,19 @@ const FaultGroup group{"counters", {
   {"kv_expanded_before_the_ring", {
     .operators = {"M49"}, .stands_for = "B54 torchtitan#1283",
     .wrong = "key-value heads are repeated for every query head before they are sent",
-    .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes sent"}}, .subject = expanded}},
+    .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes sent"}},
+    .subject = expanded}},
   {"kv_sent_wide", {
     .operators = {"M49"}, .stands_for = "B93 ring-flash-attention#8",
     .wrong = "K and V are sent in a wider type than they have",
-    .site = Site::kCounters, .cases = {cases::kCausal}, .dtypes = kNarrow, .names = {.words = {"bytes sent"}},
+    .site = Site::kCounters, .cases = {cases::kCausal}, .dtypes = kNarrow,
+    .names = {.words = {"bytes sent"}},
     .subject = with_transfers([](Communicator&) { return widened; })}},
   {"balanced_by_document", {
     .operators = {"M50"}, .stands_for = "B44 pytorch#189902",
     .wrong = "documents are cut in plain pieces: outputs are right, ranks work unequally",
-    .site = Site::kBalancer, .cases = {"ring:p2p/headtail/doc[4,12]/P2/b2/hq4/hkv2/s16/d8/dv12"}, .names = {.words = {"pairs attended"}},
+    .site = Site::kBalancer, .cases = {"ring:p2p/headtail/doc[4,12]/P2/b2/hq4/hkv2/s16/d8/dv12"},
+    .names = {.words = {"pairs attended"}},
     .subject = [](Communicator& comm, const Case& test, const RankInput& input) {
       const Balancer plain = Balancers::at("contiguous").positions;
       return relaid(ringcheck::layout_of({plain, {}}, {mask_of(test), 1}, test.world), comm, test,
@@ -87,7 +90,8 @@ const FaultGroup group{"counters", {
   {"all_blocks_kept", {
     .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208",
     .wrong = "the buffers of received K and V are never released",
-    .site = Site::kCounters, .cases = {"ring:p2p/headtail/causal/P5/b2/hq4/hkv2/s40/d8/dv12"}, .names = {.words = {"K and V bytes held"}},
+    .site = Site::kCounters, .cases = {"ring:p2p/headtail/causal/P5/b2/hq4/hkv2/s40/d8/dv12"},
+    .names = {.words = {"K and V bytes held"}},
     .subject = with_rotation([](Communicator&, const Layout&) {
       return [kept = std::vector<KvBlock>()](Rotation& rotation, int) mutable {
         auto block = rotation.next();

@@ -133,11 +133,13 @@ const FaultGroup group{"harness", {
   {"reference_in_float32", {
     .operators = {}, .stands_for = "NUMERICS 4; BUGS 1.1.2",
     .wrong = "the reference is computed in float32, also for float64",
-    .site = Site::kHarness, .dtypes = {at::kDouble}, .names = {.words = {"clean"}}, .judging = sees_each(against_float32)}},
+    .site = Site::kHarness, .dtypes = {at::kDouble}, .names = {.words = {"clean"}},
+    .judging = sees_each(against_float32)}},
   {"rank_not_compared", {
     .operators = {}, .stands_for = "NUMERICS 4",
     .wrong = "what rank 1 computed is not compared",
-    .site = Site::kHarness, .names = {.words = {"NaN on rank 1"}}, .judging = sees(without_rank_1)}},
+    .site = Site::kHarness, .names = {.words = {"NaN on rank 1"}},
+    .judging = sees(without_rank_1)}},
   {"nan_compares_equal", {
     .operators = {}, .stands_for = "NUMERICS 4; llm.c check_tensor",
     .wrong = "a NaN compares equal to anything",
@@ -157,7 +159,8 @@ const FaultGroup group{"harness", {
   {"tolerance_times_1000", {
     .operators = {}, .stands_for = "BUGS 1.1.6: PT-SDPA",
     .wrong = "every tolerance is a thousand times too wide",
-    .site = Site::kHarness, .names = {.words = {"beyond its bound"}}, .judging = sees_each(errors_over_1000)}},
+    .site = Site::kHarness, .names = {.words = {"beyond its bound"}},
+    .judging = sees_each(errors_over_1000)}},
   {"gradients_not_compared", {
     .operators = {}, .stands_for = "BUGS 1.1.3: USP",
     .wrong = "gradients are never compared",

@@ -64,15 +64,18 @@ const FaultGroup group{"padding", {
   {"pad_key_of_zeros_attended", {
     .operators = {"M32"}, .stands_for = "B71 diffusers#13545",
     .wrong = "a pad key of zeros is attended, with a logit of 0",
-    .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward, .subject = pad_keys_attended(0)}},
+    .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward,
+    .subject = pad_keys_attended(0)}},
   {"pad_key_of_live_data_attended", {
     .operators = {"M32"}, .stands_for = "B70 vllm#48003",
     .wrong = "what lies in pad slots is attended: foreign data",
-    .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward, .subject = pad_keys_attended(3)}},
+    .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward,
+    .subject = pad_keys_attended(3)}},
   {"pad_key_of_nan_attended", {
     .operators = {"M32"}, .stands_for = "B71 diffusers#13545",
     .wrong = "a pad key that holds NaN is attended",
-    .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward, .subject = pad_keys_attended(NAN)}},
+    .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward,
+    .subject = pad_keys_attended(NAN)}},
   {"document_pads_are_tokens", {
     .operators = {"M32"}, .stands_for = "B67 TransformerEngine#1012",
     .wrong = "pad slots of packed documents attend and are attended",
@@ -96,7 +99,8 @@ const FaultGroup group{"padding", {
   {"length_rounded_down", {
     .operators = {"M33"}, .stands_for = "B65 TransformerEngine#1929",
     .wrong = "the length is rounded down to a multiple of P: the last tokens are dropped",
-    .site = Site::kKernel, .cases = {"ring:p2p/headtail/causal/P2/s7/d8", "ring:p2p/headtail/causal/P4/s698/d8"},
+    .site = Site::kKernel,
+    .cases = {"ring:p2p/headtail/causal/P2/s7/d8", "ring:p2p/headtail/causal/P4/s698/d8"},
     .names = kForward,
     .subject = with_kernel([](Communicator&, const Case& test) {
       return AroundKernel{
@@ -106,7 +110,8 @@ const FaultGroup group{"padding", {
     .operators = {"M34"}, .stands_for = "B66 TransformerEngine#2186",
     .wrong = "where the second chunk of a rank is all padding, the backward pass reads an LSE "
               "of 0",
-    .site = Site::kKernel, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s9/d8/dv12"}, .names = {.tensors = {"dq", "dk", "dv"}},
+    .site = Site::kKernel, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s9/d8/dv12"},
+    .names = {.tensors = {"dq", "dk", "dv"}},
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{[](KernelCall& call) {
         if (call.saved && ends_in_padding(call.mask, call.q.positions))

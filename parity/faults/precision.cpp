@@ -88,7 +88,8 @@ const FaultGroup group{"precision", {
   {"hidden_tf32", {
     .operators = {"M07"}, .stands_for = "NUMERICS 2.3 P3: hidden TF32",
     .wrong = "float32 operands are rounded to the 11 bits of TF32",
-    .site = Site::kKernel, .cases = {cases::kCausal}, .dtypes = k32, .names = {.tensors = {"o", "lse"}},
+    .site = Site::kKernel, .cases = {cases::kCausal}, .dtypes = k32,
+    .names = {.tensors = {"o", "lse"}},
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{[](KernelCall& call) {
         call.q.q = rounded(call.q.q, at::kHalf);

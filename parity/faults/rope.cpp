@@ -96,7 +96,8 @@ const FaultGroup group{"rope", {
     .operators = {"M28"}, .stands_for = "B61 torchtitan#1882",
     .wrong = "the table of another model: base 500000 in place of 10000",
     .site = Site::kRope, .cases = {cases::kRope}, .names = kRotated,
-    .subject = told([](Rope& rope, Mask&, Positions&, const Communicator&) { rope.base = 500000; })}},
+    .subject = told(
+        [](Rope& rope, Mask&, Positions&, const Communicator&) { rope.base = 500000; })}},
   {"rope_missing_on_k", {
     .operators = {"M28"}, .stands_for = "B57 Megatron-LM#1612",
     .wrong = "k is not rotated",
@@ -111,11 +112,13 @@ const FaultGroup group{"rope", {
   {"rope_gradient_not_turned_back", {
     .operators = {"M28"}, .stands_for = "NUMERICS 2.3 R5: inverse in backward",
     .wrong = "dQ and dK stay in the rotated frame",
-    .site = Site::kRope, .cases = {cases::kRope}, .names = kGradients, .subject = with_turn_back(not_turned)}},
+    .site = Site::kRope, .cases = {cases::kRope}, .names = kGradients,
+    .subject = with_turn_back(not_turned)}},
   {"rope_gradient_turned_forward", {
     .operators = {"M28"}, .stands_for = "NUMERICS 2.3 R5: sign in backward",
     .wrong = "dQ and dK are turned forward once more",
-    .site = Site::kRope, .cases = {cases::kRope}, .names = kGradients, .subject = with_turn_back(rotate)}},
+    .site = Site::kRope, .cases = {cases::kRope}, .names = kGradients,
+    .subject = with_turn_back(rotate)}},
 }};
 
 }  // namespace

@@ -76,11 +76,13 @@ const FaultGroup group{"rotation", {
   {"hop_skipped", {
     .operators = {"M13"}, .stands_for = "B31 TransformerEngine#2484",
     .wrong = "the block of step 1 is fetched and never used",
-    .site = Site::kRotation, .cases = {cases::kCausal, kFive}, .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(1)}},
+    .site = Site::kRotation, .cases = {cases::kCausal, kFive},
+    .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(1)}},
   {"last_hop_skipped", {
     .operators = {"M13"}, .stands_for = "BUGS 1.10: last KV hop unused",
     .wrong = "the last block is fetched and never used",
-    .site = Site::kRotation, .cases = {cases::kFull}, .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(2)}},
+    .site = Site::kRotation, .cases = {cases::kFull},
+    .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(2)}},
   {"hop_skipped_in_backward", {
     .operators = {"M13"}, .stands_for = "B31 TransformerEngine#2484",
     .wrong = "the backward pass leaves out step 1",
@@ -100,7 +102,8 @@ const FaultGroup group{"rotation", {
   {"block_attended_twice", {
     .operators = {"M14"}, .stands_for = "B38 sglang#33327",
     .wrong = "the last block is attended to once more: its keys count double",
-    .site = Site::kRotation, .cases = {cases::kFull}, .names = {.tensors = {"o", "lse"}, .words = {"steps"}},
+    .site = Site::kRotation, .cases = {cases::kFull},
+    .names = {.tensors = {"o", "lse"}, .words = {"steps"}},
     .subject = with_rotation([](Communicator& comm, const Layout&) {
       return [&comm, kept = Block()](Rotation& rotation, int step) mutable {
         Block block = rotation.next();
@@ -113,7 +116,8 @@ const FaultGroup group{"rotation", {
   {"wrong_owner", {
     .operators = {"M15"}, .stands_for = "NUMERICS 4: swap peer",
     .wrong = "blocks are taken for those of the ring's other direction",
-    .site = Site::kRotation, .cases = {cases::kCausal}, .names = kForward, .subject = mislabels(1)}},
+    .site = Site::kRotation, .cases = {cases::kCausal}, .names = kForward,
+    .subject = mislabels(1)}},
   {"own_block_at_every_step", {
     .operators = {"M15"}, .stands_for = "B70 vllm#48003",
     .wrong = "every step reads the own block, under the label of the right one",
@@ -130,11 +134,13 @@ const FaultGroup group{"rotation", {
     .operators = {"M21"}, .stands_for = "B33 DeepSpeed#7672",
     .wrong = "in a group whose ranks are not those of the world, the layout is looked up with "
               "world ranks",
-    .site = Site::kStrategy, .cases = {cases::kContiguous}, .names = kForward, .subject = by_world_rank}},
+    .site = Site::kStrategy, .cases = {cases::kContiguous}, .names = kForward,
+    .subject = by_world_rank}},
   {"group_rank_as_world_rank", {
     .operators = {"M21"}, .stands_for = "B34 ART#919",
     .wrong = "rank 0 addresses its left neighbour for its right one",
-    .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d8/dv12"}, .names = {.words = {"peer 0"}},
+    .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d8/dv12"},
+    .names = {.words = {"peer 0"}},
     .subject = with_transfers([](Communicator&) {
       return [](Communicator& comm, Posting posting) {
         if (comm.rank() == 0 && posting.is("exchange kv"))
@@ -157,7 +163,8 @@ const FaultGroup group{"rotation", {
   {"context_parallelism_off", {
     .operators = {"M47"}, .stands_for = "B35 axolotl#3928",
     .wrong = "every rank attends to its own shard and sends nothing",
-    .site = Site::kRotation, .cases = {cases::kCausal}, .names = {.tensors = {"o", "lse"}, .words = {"bytes sent"}},
+    .site = Site::kRotation, .cases = {cases::kCausal},
+    .names = {.tensors = {"o", "lse"}, .words = {"bytes sent"}},
     .subject = with_parts([](Parts& parts, Communicator&, const Case&) {
       struct Alone final : Rotation {
         Block block;
@@ -179,7 +186,8 @@ const FaultGroup group{"rotation", {
   {"context_parallelism_off_but_it_talks", {
     .operators = {"M47"}, .stands_for = "B37 Automodel#3508",
     .wrong = "blocks travel, and every rank attends to its own alone",
-    .site = Site::kRotation, .cases = {cases::kCausal}, .names = {.tensors = {"o", "lse"}, .words = {"steps"}},
+    .site = Site::kRotation, .cases = {cases::kCausal},
+    .names = {.tensors = {"o", "lse"}, .words = {"steps"}},
     .subject = with_rotation([](Communicator& comm, const Layout&) {
       return [&comm](Rotation& rotation, int step) {
         if (step == 0) return rotation.next();
@@ -190,7 +198,8 @@ const FaultGroup group{"rotation", {
   {"one_hop_too_many", {
     .operators = {"M48"}, .stands_for = "B41 ringattention_jax.py",
     .wrong = "K and V hop once more after the last step",
-    .site = Site::kRotation, .cases = {cases::kCausal}, .names = {.words = {"messages"}}, .subject = one_hop_more()}},
+    .site = Site::kRotation, .cases = {cases::kCausal}, .names = {.words = {"messages"}},
+    .subject = one_hop_more()}},
 }};
 
 }  // namespace

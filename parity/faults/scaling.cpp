@@ -87,16 +87,20 @@ const FaultGroup group{"scaling", {
     .operators = {"M38"}, .stands_for = "B74 Megatron-LM#7513",
     .wrong = "the loss is a mean over the tokens of each shard: planted on dO, where shards "
               "hold different numbers of tokens",
-    .site = Site::kInput, .cases = {"ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s31/d8/dv12", cases::kPaddedDocuments}, .names = kGradients,
+    .site = Site::kInput,
+    .cases = {"ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s31/d8/dv12", cases::kPaddedDocuments},
+    .names = kGradients,
     .subject = with_input(mean_over_the_shard)}},
   {"labels_shifted_after_sharding", {
     .operators = {"M40"}, .stands_for = "B79 transformers#36607, B80 Automodel#3544",
     .wrong = "the last token of every run of a shard has no label: its dO is zero",
-    .site = Site::kInput, .cases = {cases::kCausal}, .names = kGradients, .subject = with_input(shifted_in_the_shard)}},
+    .site = Site::kInput, .cases = {cases::kCausal}, .names = kGradients,
+    .subject = with_input(shifted_in_the_shard)}},
   {"one_label_lost", {
     .operators = {"M40"}, .stands_for = "B80 Automodel#3544",
     .wrong = "one label of one rank is lost, which moves the loss by a percent",
-    .site = Site::kInput, .cases = {cases::kCausal}, .names = {.tensors = {"dq", "dk", "dv"}, .rank = 1},
+    .site = Site::kInput, .cases = {cases::kCausal},
+    .names = {.tensors = {"dq", "dk", "dv"}, .rank = 1},
     .subject = with_input([](Problem& local, Communicator& comm, const Case&) {
       if (comm.rank() == 1) local.d_o.select(2, 3).zero_();
     })}},

@@ -88,9 +88,9 @@ Subject heads_modulo() {
     return AroundKernel{
         [=](KernelCall& call) {
           select(call.q.q, order);
-          if (call.saved)
-            for (at::Tensor* x : {&call.saved->o, &call.saved->lse, &call.saved->d, &call.saved->d_o})
-              select(*x, order);
+          if (!call.saved) return;
+          Saved& saved = *call.saved;
+          for (at::Tensor* x : {&saved.o, &saved.lse, &saved.d, &saved.d_o}) select(*x, order);
         },
         [=](const KernelCall&, Partial& part) { select(part.out, back), select(part.lse, back); },
         [=](const KernelCall&, Gradients& term) { select(term.dq, back); }};
@@ -115,19 +115,23 @@ const FaultGroup group{"sharding", {
   {"reorder_missing", {
     .operators = {"M22"}, .stands_for = "B42 slime#1871",
     .wrong = "the sequence is cut into plain pieces and taken for head and tail ones",
-    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward, .subject = dealt_by("contiguous")}},
+    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward,
+    .subject = dealt_by("contiguous")}},
   {"reorder_doubled", {
     .operators = {"M22"}, .stands_for = "B43 ms-swift#10071",
     .wrong = "the tokens are put in the balancer's order twice",
-    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward, .subject = reordered_twice()}},
+    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward,
+    .subject = reordered_twice()}},
   {"contiguous_taken_for_zigzag", {
     .operators = {"M23"}, .stands_for = "B42 slime#1871",
     .wrong = "plain shards are put together as head and tail ones",
-    .site = Site::kBalancer, .cases = {cases::kContiguous}, .names = {.tensors = {"o"}}, .subject = assembled_by("headtail")}},
+    .site = Site::kBalancer, .cases = {cases::kContiguous}, .names = {.tensors = {"o"}},
+    .subject = assembled_by("headtail")}},
   {"zigzag_taken_for_contiguous", {
     .operators = {"M23"}, .stands_for = "B43 ms-swift#10071",
     .wrong = "head and tail shards are put together as plain ones",
-    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = {.tensors = {"o"}}, .subject = assembled_by("contiguous")}},
+    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = {.tensors = {"o"}},
+    .subject = assembled_by("contiguous")}},
   {"batch_and_heads_swapped", {
     .operators = {"M24"}, .stands_for = "B48 DeepSpeed#5808",
     .wrong = "K and V are read with batch and heads the other way round",
@@ -182,7 +186,8 @@ const FaultGroup group{"sharding", {
   {"offset_wraps", {
     .operators = {"M57"}, .stands_for = "B94 mamba#1015",
     .wrong = "offsets into K and V in a type that wraps (at 512 elements here, at 2^31 there)",
-    .site = Site::kKernel, .cases = {cases::kFull}, .names = kForward, .subject = offsets_wrap(512)}},
+    .site = Site::kKernel, .cases = {cases::kFull}, .names = kForward,
+    .subject = offsets_wrap(512)}},
 }};
 
 }  // namespace
