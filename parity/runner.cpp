@@ -42,10 +42,11 @@ Variations variations_of(const Case& test, const RunOptions& options) {
   return runs;
 }
 
-// What the subject did: in the run of the case, and in the others.
+// What the subject did: in the run of the case, and in the others, and how long these took.
 struct Observed {
   Outcome outcome;
   std::map<std::string, std::vector<Outcome>> variations;
+  std::map<std::string, double> seconds;
 };
 
 Verdict judged(const Case& test, const Observed& observed, const RunOptions& options) {
@@ -62,10 +63,13 @@ Verdict judged(const Case& test, const Observed& observed, const RunOptions& opt
     const auto found = observed.variations.find(name);
     const std::vector<Outcome> none;
     const std::vector<Outcome>& others = found == observed.variations.end() ? none : found->second;
+    const auto begin = Clock::now();
     OracleVerdict result;
     if (oracle.variations && others.empty()) result.status = Status::kNotApplicable;
     else result = oracle.judge({test, problem, observed.outcome, others, tick});
     result.name = name;
+    const auto runs = observed.seconds.find(name);
+    result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
     verdict.oracles.push_back(std::move(result));
   }
   verdict.status = overall(verdict.oracles);
@@ -108,9 +112,12 @@ Verdict verify(const Case& test, const RunOptions& options) {
   };
   Verdict verdict;
   try {
-    Observed observed{solved({test}), {}};
-    for (const auto& [oracle, runs] : variations_of(test, options))
+    Observed observed{solved({test}), {}, {}};
+    for (const auto& [oracle, runs] : variations_of(test, options)) {
+      const auto before = Clock::now();
       for (const Run& run : runs) observed.variations[oracle].push_back(solved(run));
+      observed.seconds[oracle] = seconds_since(before);
+    }
     verdict = judged(test, observed, options);
   } catch (const RankFailure& failure) {
     verdict = failed(test, failure);

@@ -47,6 +47,7 @@ struct OracleVerdict {
   bool contract = false;  // a failure violates a counter or memory contract, not correctness
   std::vector<TensorVerdict> tensors;
   std::vector<std::string> findings;  // what is wrong, in words
+  double seconds = 0;                 // of judging, and of the further runs it asked for
 };
 
 struct Verdict {
