@@ -15,6 +15,7 @@
 #include "cp/error.h"
 #include "cp/moment.h"
 #include "cp/post_office.h"
+#include "cp/range.h"
 
 namespace ringcheck {
 namespace {
@@ -35,6 +36,7 @@ class ThreadCommunicator final : public Communicator {
 
   Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
                    Label label) override {
+    delay();
     auto posted = std::make_shared<Posted>();
     for (Message& message : sends) posted->sends.push_back(post_send(std::move(message), label));
     for (Message& message : receives)
@@ -46,6 +48,7 @@ class ThreadCommunicator final : public Communicator {
   void finish() override {
     while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
     await_device();
+    ledger().settle();
   }
 
   std::unique_ptr<Communicator> over(Group group) override {
@@ -120,7 +123,6 @@ class ThreadCommunicator final : public Communicator {
       throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
                                " bytes, the peer sent " + std::to_string(sent.nbytes()));
     const Moment copied = copy(receive, sent);
-    ledger().complete(receive.entry);
     office_->change(*receive.parcel, [&] {
       receive.parcel->copied = copied;
       receive.parcel->taken = true;
@@ -130,10 +132,13 @@ class ThreadCommunicator final : public Communicator {
 
   // Beside the computation, once the message is complete and its buffer free.
   Moment copy(const Half& receive, const at::Tensor& sent) {
+    const Range range(receive.operation);
     const at::Device here = receive.data.device();
     const at::Tensor message = sent.view_as(receive.data);
     if (here.is_cpu()) {
+      delay();
       receive.data.copy_(message);
+      ledger().complete(receive.entry);
       return {};
     }
     Moment copied;
@@ -141,7 +146,10 @@ class ThreadCommunicator final : public Communicator {
       const c10::StreamGuard beside(*copies_);
       receive.free.hold_back(here);
       receive.parcel->ready.hold_back(here);
+      delay();
+      const Instant begin = ledger().now();
       receive.data.copy_(message, true);
+      ledger().complete(receive.entry, begin, ledger().now());
       copied = Moment::now(here);
     }
     copied.hold_back(here);
@@ -152,8 +160,8 @@ class ThreadCommunicator final : public Communicator {
   void await_taken(Half& send) {
     if (!send.parcel) return;
     await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
-    ledger().complete(send.entry);
     send.parcel->copied.hold_back(send.data.device());
+    ledger().complete(send.entry);
     send.parcel->data.reset();
     send.parcel.reset();
     office_->forget(send.address);

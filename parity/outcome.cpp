@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <bit>
+
 #include "cp/shard.h"
 
 namespace ringcheck::parity {
@@ -27,6 +29,9 @@ std::vector<int64_t> flat(const RankRecord& record) {
   for (const Counters& c : {record.forward, record.backward})
     values.insert(values.end(), {c.bytes_sent, c.bytes_received, c.messages, c.pairs, c.flops,
                                  c.steps, c.merges});
+  for (const Seconds& s : {record.forward_seconds, record.backward_seconds})
+    for (const double part : {s.attention, s.communication, s.exposed, s.overlapped})
+      values.push_back(std::bit_cast<int64_t>(part));
   values.insert(values.end(), {record.peak_bytes, record.kv_bytes, record.traveller_bytes,
                                record.wrong_pads});
   for (const auto& edges : {record.sent_to, record.received_from})
@@ -40,6 +45,9 @@ RankRecord record_from(const int64_t* value, int world) {
     for (int64_t* field : {&c->bytes_sent, &c->bytes_received, &c->messages, &c->pairs, &c->flops,
                            &c->steps, &c->merges})
       *field = *value++;
+  for (Seconds* s : {&record.forward_seconds, &record.backward_seconds})
+    for (double* part : {&s->attention, &s->communication, &s->exposed, &s->overlapped})
+      *part = std::bit_cast<double>(*value++);
   for (int64_t* field : {&record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
                          &record.wrong_pads})
     *field = *value++;
