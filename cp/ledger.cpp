@@ -12,6 +12,7 @@ Instant Ledger::now() const {
 }
 
 void Ledger::begin(Phase phase) {
+  if (!recording_) return;
   settle();  // what is left of an earlier pass counts from that one's beginning
   phase_ = phase;
   beginnings_[static_cast<int>(phase)] = {host_seconds(), Moment::timed(device_)};

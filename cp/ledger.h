@@ -88,6 +88,9 @@ class Ledger {
   // For transfers that a device makes: when it was at work on them.
   void complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end);
 
+  // Records no events from now on, or again: what recording costs is measured against this.
+  void record(bool on) { recording_ = on; }
+
   // Forgets all events and all memory, so that what follows is counted alone. Outside a phase.
   void restart();
 
@@ -110,6 +113,7 @@ class Ledger {
 
   std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
   at::Device device_ = at::kCPU;
+  bool recording_ = true;
   Instant beginnings_[2];  // of the phases: when queued, by the host's clock
   std::optional<Phase> phase_;
   std::vector<Attended> attended_;

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "cp/shard.h"
+#include "parity/out_of_memory.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -69,9 +70,7 @@ std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   return records;
 }
 
-}  // namespace
-
-std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject) {
+std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
   const Layout layout = layout_of(test);
   const RankInput input{run.problem(test, layout.at(world.rank())), layout[world.rank()]};
@@ -84,6 +83,13 @@ std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject&
   world.finish();
   if (world.rank() != 0) return std::nullopt;
   return outcome;
+}
+
+}  // namespace
+
+std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject) {
+  return within_memory(run.test, world.rank(), world.device(),
+                       [&] { return solve_within(run, world, subject); });
 }
 
 Outcome solve(const Run& run, const ThreadWorld& world, const Subject& subject) {
