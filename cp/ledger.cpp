@@ -19,8 +19,8 @@ void Ledger::begin(Phase phase) {
 }
 
 void Ledger::settle(Phase phase, Instant& instant) const {
-  if (!instant.moment || !instant.moment.passed()) return;
   const Instant& beginning = beginnings_[static_cast<int>(phase)];
+  if (!beginning.moment || !instant.moment || !instant.moment.passed()) return;
   instant = {beginning.seconds + instant.moment.since(beginning.moment), {}};
 }
 

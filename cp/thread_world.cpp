@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "cp/await.h"
 #include "cp/error.h"
 #include "cp/moment.h"
 #include "cp/post_office.h"
@@ -47,7 +48,7 @@ class ThreadCommunicator final : public Communicator {
 
   void finish() override {
     while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
-    await_device();
+    ringcheck::await(Moment::now(device()), deadline());  // all that this rank queued is done
     ledger().settle();
   }
 
@@ -173,16 +174,6 @@ class ThreadCommunicator final : public Communicator {
     if (!office_->await(*half.parcel, deadline(), what))
       throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) +
                     " ms");
-  }
-
-  // All that this rank queued is done, or the deadline is over.
-  void await_device() {
-    const Moment end = Moment::now(device());
-    const auto limit = std::chrono::steady_clock::now() + deadline();
-    for (; !end.passed(); std::this_thread::sleep_for(std::chrono::microseconds(20)))
-      if (std::chrono::steady_clock::now() > limit)
-        throw Timeout("the device did not finish within " + std::to_string(deadline().count()) +
-                      " ms");
   }
 
   std::shared_ptr<PostOffice> office_;

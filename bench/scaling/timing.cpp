@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/scaling/timing.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,21 +12,31 @@
 namespace ringcheck::bench {
 namespace {
 
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Took {
+  double seconds = 0, processor = 0;  // of the slowest rank
+};
+
 // From when every rank is there until the last one is done, on its device, too.
-double timed_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local,
+Took timed_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local,
                   bool recorded) {
   ContextParallel attention(comm, parity::options_of(test));
   Ledger& ledger = comm.ledger();
   ledger.restart();
   ledger.record(recorded);
   comm.agree_max(int64_t{0});
-  const double begin = ledger.host_seconds();
+  const double begin = ledger.host_seconds(), processor = processor_seconds();
   auto context = attention.forward(local.q, local.k, local.v);
   attention.backward(context, local.d_o);
   comm.finish();
-  const double own = ledger.host_seconds() - begin;
+  const Took own{ledger.host_seconds() - begin, processor_seconds() - processor};
   ledger.record(true);
-  return comm.agree_max(own);
+  return {comm.agree_max(own.seconds), comm.agree_max(own.processor)};
 }
 
 }  // namespace
@@ -42,13 +54,13 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
   for (int i = 0; i < 2; ++i) timed_pass(comm, test, local, true);
   std::vector<double> recorded, longer;
   for (int i = 0; i < pairs; ++i) {
-    double seconds[2];
-    for (const int turn : {i % 2, 1 - i % 2})
-      seconds[turn] = timed_pass(comm, test, local, turn == 1);
-    recorded.push_back(seconds[1]);
-    longer.push_back((seconds[1] - seconds[0]) / seconds[0]);
+    Took took[2];
+    for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, test, local, turn == 1);
+    recorded.push_back(took[1].seconds);
+    const auto cost = comm.device().is_cpu() ? &Took::processor : &Took::seconds;
+    longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
   }
-  const double last = timed_pass(comm, test, local, true);
+  const double last = timed_pass(comm, test, local, true).seconds;
   const Seconds forward = comm.ledger().seconds(Phase::kForward);
   const Seconds backward = comm.ledger().seconds(Phase::kBackward);
   return {median(std::move(recorded)),

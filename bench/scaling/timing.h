@@ -12,7 +12,9 @@ struct Timing {
   double seconds = 0;
   double exposed_share = 0;    // of the last pass: communication that no attention kernel covered
   double attention_share = 0;  // of the last pass: attention kernels were at work
-  double ledger_share = 0;     // how much longer a pass takes because the ledger records it
+  // How much longer a pass takes because the ledger records it; on a CPU how much more of the
+  // processor it takes, which other programs do not disturb.
+  double ledger_share = 0;
 };
 
 // Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.

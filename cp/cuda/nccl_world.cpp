@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cp/await.h"
 #include "cp/cuda_library.h"
 #include "cp/error.h"
 #include "cp/moment.h"
@@ -170,12 +171,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void await(const Moment& moment) {
-    const auto end = Clock::now() + deadline();
-    for (; !moment.passed(); std::this_thread::sleep_for(std::chrono::microseconds(20))) {
-      nccl_->settled();
-      if (Clock::now() > end)
-        throw Timeout("not complete within " + std::to_string(deadline().count()) + " ms");
-    }
+    ringcheck::await(moment, deadline(), [this] { nccl_->settled(); });
   }
 
   std::unique_ptr<Communicator> host_;
