@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "cp/range.h"
 #include "cp/shard.h"
 
 namespace ringcheck {
@@ -85,6 +86,7 @@ at::Tensor ContextParallel::unrotated(const at::Tensor& gradient, at::ScalarType
 ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at::Tensor& k,
                                                   const at::Tensor& v) {
   check(q, k, v);
+  const Range range({"forward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kForward);
   Context context{options_.strategy(comm_, options_.plan),
                   {rotated(q).contiguous(), own()},
@@ -102,6 +104,7 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
   require(d_o.sizes() == context.o.sizes() && d_o.scalar_type() == context.o.scalar_type(),
           "the gradient of the output needs its shape and dtype: " + sizes(d_o) + " against " +
               sizes(context.o));
+  const Range range({"backward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kBackward);
   const at::ScalarType dtype = context.o.scalar_type(), wide = accumulation_type(dtype);
   Saved saved{context.o, context.lse, {}, zero_pads(d_o, options_.plan.mask, own()).contiguous()};

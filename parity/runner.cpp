@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cp/error.h"
+#include "parity/out_of_memory.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -80,6 +81,22 @@ Verdict judged(const Case& test, const Observed& observed, const RunOptions& opt
   return verdict;
 }
 
+// Judging needs memory, too; where there is too little of it, nothing is known about the subject.
+Verdict judged_within_memory(const Case& test, const Observed& observed,
+                             const RunOptions& options) {
+  const at::Device device = observed.outcome.tensors.o.device();
+  try {
+    return within_memory(test, 0, device, [&] { return judged(test, observed, options); });
+  } catch (const OutOfMemory& error) {
+    Verdict verdict;
+    verdict.test = test;
+    verdict.status = Status::kInconclusive;
+    verdict.reason = std::string("not judged, as the reference ran ") + error.what();
+    verdict.ranks = observed.outcome.ranks;
+    return verdict;
+  }
+}
+
 Verdict failed(const Case& test, const RankFailure& failure) {
   Verdict verdict;
   verdict.test = test;
@@ -118,7 +135,7 @@ Verdict verify(const Case& test, const RunOptions& options) {
       for (const Run& run : runs) observed.variations[oracle].push_back(solved(run));
       observed.seconds[oracle] = seconds_since(before);
     }
-    verdict = judged(test, observed, options);
+    verdict = judged_within_memory(test, observed, options);
   } catch (const RankFailure& failure) {
     verdict = failed(test, failure);
   }
@@ -138,7 +155,7 @@ std::optional<Verdict> verify(const Case& test, Communicator& world, const RunOp
         observed.variations[oracle].push_back(std::move(*other));
   if (!outcome) return std::nullopt;
   observed.outcome = std::move(*outcome);
-  Verdict verdict = judged(test, observed, options);
+  Verdict verdict = judged_within_memory(test, observed, options);
   verdict.seconds = seconds_since(begin);
   return verdict;
 }

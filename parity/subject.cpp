@@ -36,6 +36,8 @@ RankRecord measured(const Communicator& comm) {
   RankRecord record;
   record.forward = ledger.sum(Phase::kForward);
   record.backward = ledger.sum(Phase::kBackward);
+  record.forward_seconds = ledger.seconds(Phase::kForward);
+  record.backward_seconds = ledger.seconds(Phase::kBackward);
   record.peak_bytes = ledger.memory()->total().peak;
   record.kv_bytes = ledger.memory()->tagged(MemoryTag::kKv).peak;
   record.traveller_bytes = ledger.memory()->tagged(MemoryTag::kTraveller).peak;
