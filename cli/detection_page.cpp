@@ -71,12 +71,19 @@ std::string headline(const Detection& detection) {
   return text.str();
 }
 
-std::map<std::string, int> kills_by_oracle(const Detection& detection) {
-  std::map<std::string, int> kills;
+// How often an oracle was asked, and had something to say, and how often it saw the fault.
+struct Asked {
+  int times = 0, saw = 0;
+};
+
+std::map<std::string, Asked> asked_by_oracle(const Detection& detection) {
+  std::map<std::string, Asked> asked;
   for (const Cell& cell : detection.cells)
-    for (const auto& [oracle, status] : cell.seen_by)
-      kills[oracle] += status == parity::Status::kFail;
-  return kills;
+    for (const auto& [oracle, status] : cell.seen_by) {
+      asked[oracle].times += status != parity::Status::kNotApplicable;
+      asked[oracle].saw += status == parity::Status::kFail;
+    }
+  return asked;
 }
 
 std::string self_test_text(const parity::SelfTest& test) {
@@ -179,8 +186,9 @@ std::string console_text(const Detection& detection) {
     return text.str() + "the judging itself is broken: nothing was planted\n";
   for (const std::string& what : unclean(detection)) text << "not clean: " << what << "\n";
   text << "\n" << survivors(detection) << "\n";
-  for (const auto& [oracle, kills] : kills_by_oracle(detection))
-    text << reports::left(oracle, 20) << " saw " << kills << "\n";
+  for (const auto& [oracle, asked] : asked_by_oracle(detection))
+    text << reports::left(oracle, 20) << " asked " << reports::right(std::to_string(asked.times), 5)
+         << " times, saw " << asked.saw << "\n";
   text << "\n" << headline(detection) << "wall time: " << reports::seconds_text(detection.seconds)
        << "\n";
   return text.str();
@@ -194,9 +202,9 @@ std::string markdown_text(const Detection& detection) {
   text << "- " << self_test_text(detection.self_test)
        << "- wall time: " << reports::seconds_text(detection.seconds) << " on "
        << detection.environment.cpu
-       << "\n\n| oracle | cells in which it saw the fault |\n|---|---|\n";
-  for (const auto& [oracle, kills] : kills_by_oracle(detection))
-    text << "| " << oracle << " | " << kills << " |\n";
+       << "\n\n| oracle | cells asked | saw the fault |\n|---|---|---|\n";
+  for (const auto& [oracle, asked] : asked_by_oracle(detection))
+    text << "| " << oracle << " | " << asked.times << " | " << asked.saw << " |\n";
   text << kLegend;
   std::vector<std::string> groups;
   for (const auto& [name, fault] : Faults::all()) groups.push_back(fault.group);

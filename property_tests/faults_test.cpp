@@ -95,7 +95,7 @@ TEST(Faults, EachChangesSomethingOrIsProvenEquivalent) {
 TEST(SelfTest, TheJudgingIsAsItShouldBe) {
   const parity::SelfTest test =
       parity::self_test(at::kDouble, parity::all_oracles(), parity::judge_plainly);
-  EXPECT_THAT(test.failures, testing::IsEmpty());
+  EXPECT_THAT(test.failures, ::testing::IsEmpty());
   EXPECT_GE(test.demands, 100);
 }
 
@@ -111,7 +111,7 @@ TEST(Faults, AreKilledAsOftenAsTheCommittedResultSays) {
   for (const auto& [name, fault] : Faults::all()) {
     cells.push_back(parity::hunt(name, dtype_of(fault), {.oracles = parity::all_oracles()}));
     const Cell& cell = cells.back();
-    EXPECT_THAT(cell.unclean, testing::IsEmpty()) << name;
+    EXPECT_THAT(cell.unclean, ::testing::IsEmpty()) << name;
     if (cell.result == Cell::Result::kSurvived)
       EXPECT_TRUE(known_survivors.contains(name + parity::dtype_text(cell.dtype))) << name;
   }

@@ -15,7 +15,7 @@ namespace {
 
 // e^LSE exceeds float32 beyond 88, float64 beyond 709.
 constexpr const char* kHuge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:90";
-constexpr const char* kLarge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:12";
+constexpr const char* kLarge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:6";
 const std::vector<at::ScalarType> kInDouble{at::kDouble};
 const std::vector<at::ScalarType> kInFloat{at::kFloat, at::kBFloat16, at::kHalf};
 
