@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/hunters.h"
+#include "cli/peer_scores.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {
@@ -19,12 +20,6 @@ using parity::Cell;
 using parity::Faults;
 using parity::Score;
 using reports::fixed;
-
-std::string share(int part, int whole) {
-  if (whole == 0) return "none";
-  return std::to_string(part) + " of " + std::to_string(whole) + " (" +
-         fixed(100.0 * part / whole, 1) + " %)";
-}
 
 std::vector<Cell> in(const Detection& detection, const std::string& dtype) {
   std::vector<Cell> cells = detection.cells;
@@ -172,6 +167,17 @@ ones saw nothing or did not name the place, so its count is a lower bound. A fau
 itself is killed by the self-test that comes before every run.
 )";
 
+constexpr const char* kPeers = R"(
+## The same bugs, by the criteria of other projects' tests
+
+Each is given our inputs, which are harder to pass than theirs, and the tolerances, the reference and
+the tensors of its own test. Counted are the cells whose dtype it looks at; a case that it rejects
+without the bug as well counts as not noticed.
+
+| tests of | killed | ours, in the same cells |
+|---|---|---|
+)";
+
 constexpr const char* kLegend = R"(
 A cell of the tables names the oracle that noticed first, the cheapest; `ms` is how soon in the
 fastest dtype; a dash, that the fault cannot show in this dtype.
@@ -189,7 +195,7 @@ std::string console_text(const Detection& detection) {
   for (const auto& [oracle, asked] : asked_by_oracle(detection))
     text << reports::left(oracle, 20) << " asked " << reports::right(std::to_string(asked.times), 5)
          << " times, saw " << asked.saw << "\n";
-  text << "\n" << headline(detection) << "wall time: " << reports::seconds_text(detection.seconds)
+  text << "\n" << peers_table(detection) << "\n" << headline(detection) << "wall time: " << reports::seconds_text(detection.seconds)
        << "\n";
   return text.str();
 }
@@ -205,7 +211,7 @@ std::string markdown_text(const Detection& detection) {
        << "\n\n| oracle | cells asked | saw the fault |\n|---|---|---|\n";
   for (const auto& [oracle, asked] : asked_by_oracle(detection))
     text << "| " << oracle << " | " << asked.times << " | " << asked.saw << " |\n";
-  text << kLegend;
+  text << kPeers << peers_table(detection) << "\n## Every fault\n" << kLegend;
   std::vector<std::string> groups;
   for (const auto& [name, fault] : Faults::all()) groups.push_back(fault.group);
   std::ranges::sort(groups);
@@ -231,6 +237,8 @@ std::string json_text(const Detection& detection) {
                       {"score", score(all)},
                       {"faults", score(faults)},
                       {"unclean", unclean(detection)}};
+  for (const auto& [peer, theirs] : scores_of_peers(detection))
+    head["peers"][peer] = score(theirs);
   for (const std::string& dtype : dtypes(detection))
     head["by_dtype"][dtype] = score(parity::score_of(in(detection, dtype)));
   std::string text = head.dump(1);

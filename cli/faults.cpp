@@ -17,6 +17,7 @@
 #include "cli/hunters.h"
 #include "cli/oracles.h"
 #include "cli/progress.h"
+#include "cli/sensitivity_page.h"
 #include "cli/subcommand.h"
 #include "parity/self_test.h"
 #include "reports/console.h"
@@ -35,7 +36,8 @@ struct Options {
   std::string oracles = "all", json, markdown, cells;
   parity::Hunt hunt;
   size_t jobs = std::max(1U, std::thread::hardware_concurrency());
-  bool list = false;
+  bool list = false, sensitivity = false;
+  int trials = 20;
 };
 
 double seconds_since(Clock::time_point begin) {
@@ -115,6 +117,22 @@ std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& optio
                            : hunt_in_processes(quarry, options.hunt, options.jobs, done);
 }
 
+// How small an error is still seen.
+int run_sensitivity(const Options& options) {
+  Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size());
+  const std::vector<parity::Limit> limits = parity::sensitivity(
+      {dtypes_of(options), options.trials, true, [&] { progress.advance(true); }});
+  std::cout << console_text(limits) << std::flush;
+  const nlohmann::json json{{"schema", 1},
+                            {"commit", environment().commit},
+                            {"cpu", environment().cpu},
+                            {"trials", options.trials},
+                            {"limits", to_json(limits)}};
+  if (!options.json.empty()) reports::write_file(options.json, json.dump(1) + "\n");
+  if (!options.markdown.empty()) reports::write_file(options.markdown, markdown_text(limits));
+  return 0;
+}
+
 int exit_code_of(const Detection& detection) {
   if (!detection.self_test.failures.empty()) return exit_codes::kSelfTest;
   const auto unclean = [](const Cell& cell) { return !cell.unclean.empty(); };
@@ -126,13 +144,14 @@ int run(Options& options) {
   if (options.list) return list(options);
   options.hunt.oracles = parse_oracles(options.oracles);
   if (!options.cells.empty()) return run_part(options);
+  for (const std::string& file : {options.json, options.markdown})
+    if (!file.empty()) reports::check_writable(file);
+  if (options.sensitivity) return run_sensitivity(options);
   const auto begin = Clock::now();
   const std::vector<at::ScalarType> dtypes = dtypes_of(options);
   std::vector<Quarry> quarry;
   for (const std::string& name : chosen(options))
     for (const at::ScalarType dtype : dtypes) quarry.push_back({name, dtype});
-  for (const std::string& file : {options.json, options.markdown})
-    if (!file.empty()) reports::check_writable(file);
 
   Detection detection;
   detection.environment = environment();
@@ -166,6 +185,11 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->capture_default_str();
   program.add_option("--json", options->json, "write the matrix")->type_name("FILE");
   program.add_option("--markdown", options->markdown, "write it for readers")->type_name("FILE");
+  program.add_flag("--sensitivity", options->sensitivity,
+                   "the smallest planted relative error that is seen in 95 % of the trials");
+  program.add_option("--trials", options->trials, "of --sensitivity")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   program.add_flag("--list", options->list, "print the faults, plant none");
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");

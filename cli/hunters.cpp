@@ -141,6 +141,7 @@ nlohmann::json to_json(const Cell& cell) {
     json["localised"] = cell.localised;
     json["finding"] = cell.finding;
   }
+  for (const auto& [peer, status] : cell.peers) json["peers"][peer] = to_text(status);
   if (!cell.reason.empty()) json["reason"] = cell.reason;
   if (!cell.unclean.empty()) json["unclean"] = cell.unclean;
   return json;
@@ -153,6 +154,8 @@ Cell cell_from_json(const nlohmann::json& json) {
   cell.result = result_from(json.at("result"));
   for (const auto& [oracle, status] : json.at("seen_by").items())
     cell.seen_by[oracle] = status_from(status);
+  if (json.contains("peers"))
+    for (const auto& [peer, status] : json["peers"].items()) cell.peers[peer] = status_from(status);
   cell.killer = json.value("killer", "");
   cell.milliseconds = json.value("milliseconds", 0.0);
   cell.localised = json.value("localised", false);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "cp/error.h"
+#include "parity/peer_review.h"
 #include "parity/self_test.h"
 
 namespace ringcheck::parity {
@@ -146,6 +147,13 @@ void hunt_in(const Case& test, const Fault& fault, const std::vector<std::string
   if (killed(verdict) && localises(fault.names, said_by(verdict))) cell.localised = true;
 }
 
+void ask_peers(const Case& test, const Fault& fault, Cell& cell) {
+  for (const auto& [name, here] : peer_review(fault, test)) {
+    Status& whole = cell.peers.try_emplace(name, here).first->second;
+    if (here == Status::kFail || whole == Status::kNotApplicable) whole = here;
+  }
+}
+
 void hunt_in_judging(const Fault& fault, const std::vector<std::string>& oracles, Cell& cell) {
   const auto begin = std::chrono::steady_clock::now();
   const SelfTest test = self_test(cell.dtype, those(oracles, false), fault.judging());
@@ -190,6 +198,8 @@ Cell hunt(const std::string& name, at::ScalarType dtype, const Hunt& hunt) {
   for (const Case& test : cases)
     if (hunt.ask_all || cell.result != Cell::Result::kKilled || !cell.localised)
       hunt_in(test, fault, those(hunt.oracles, true), cell);
+  if (!fault.judging)
+    for (const Case& test : cases) ask_peers(test, fault, cell);
   if (!fault.judging && cases.empty()) cell.result = Cell::Result::kNotApplicable;
   if (cell.result != Cell::Result::kSurvived) return cell;
   if (!fault.equivalent.empty()) cell.result = Cell::Result::kEquivalent;

@@ -34,6 +34,8 @@ struct Cell {
   std::string finding;               // the first of the killer
   std::string reason;                // of what is not killed
   std::vector<std::string> unclean;  // what is wrong with a case without the fault: must be empty
+  // What the tests of other projects would say; of faults of the subject.
+  std::map<std::string, Status> peers;
 };
 std::string to_text(Cell::Result result);
 

@@ -177,9 +177,10 @@ class Examination {
     Outcome wrong = known_.clean;
     wrong.ranks = known_.before.ranks;
     demand(judged(wrong) == Status::kFail, "accepted the counters of the case before");
-    for (RankRecord& rank : wrong.ranks)
-      rank = {.sent_to = std::vector<int64_t>(wrong.ranks.size()),
-              .received_from = std::vector<int64_t>(wrong.ranks.size())};
+    for (RankRecord& rank : wrong.ranks) {
+      rank = {};
+      rank.sent_to = rank.received_from = std::vector<int64_t>(wrong.ranks.size());
+    }
     demand(judged(wrong) == Status::kFail, "accepted counters of zero");
   }
 

@@ -26,6 +26,12 @@ class Cudnn final : public StripKernel {
     return std::nullopt;
   }
 
+  // The deterministic backward pass keeps all of dS, in 16 bits.
+  int64_t workspace_bytes(const BlockShape& shape) const override {
+    return StripKernel::workspace_bytes(shape) +
+           2 * shape.batch * shape.q_heads * count(shape.queries) * count(shape.keys);
+  }
+
  protected:
   Partial attend(const Call& call) const override {
     auto sizes = call.q.sizes().vec();
