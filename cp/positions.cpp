@@ -59,7 +59,9 @@ struct PairsOfRuns {
   }
   std::optional<int64_t> operator()(const Full&) const { return queries.count * keys.count; }
   std::optional<int64_t> operator()(const Causal&) const { return before(1); }
-  std::optional<int64_t> operator()(const Window& m) const { return before(1) - before(1 - m.width); }
+  std::optional<int64_t> operator()(const Window& m) const {
+    return before(1) - before(1 - m.width);
+  }
   template <class Other>
   std::optional<int64_t> operator()(const Other&) const {
     return std::nullopt;
@@ -67,10 +69,10 @@ struct PairsOfRuns {
 };
 
 int64_t pairs_of(const Mask& mask, const Run& queries, const Run& keys) {
-  if (keys.stride == 1)
-    if (const auto pairs = std::visit(PairsOfRuns{below(queries, mask.length), below(keys, mask.length)},
-                                      mask.kind))
-      return *pairs;
+  if (keys.stride == 1) {
+    const PairsOfRuns tokens{below(queries, mask.length), below(keys, mask.length)};
+    if (const auto pairs = std::visit(tokens, mask.kind)) return *pairs;
+  }
   int64_t pairs = 0;
   for (int64_t i = 0; i < queries.count; ++i)
     pairs += overlap(keys, visible_keys(mask, queries.begin + i * queries.stride));
