@@ -13,9 +13,10 @@ Instant Ledger::now() const {
 
 void Ledger::begin(Phase phase) {
   if (!recording_) return;
-  settle();  // what is left of an earlier pass counts from that one's beginning
+  Instant& beginning = beginnings_[static_cast<int>(phase)];
+  if (beginning.moment) settle();  // what an earlier pass left counts from that one's beginning
   phase_ = phase;
-  beginnings_[static_cast<int>(phase)] = {host_seconds(), Moment::timed(device_)};
+  beginning = {host_seconds(), Moment::timed(device_)};
 }
 
 void Ledger::settle(Phase phase, Instant& instant) const {
@@ -66,6 +67,7 @@ void Ledger::restart() {
   attended_.clear();
   transfers_.clear();
   merges_[0] = merges_[1] = 0;
+  beginnings_[0] = beginnings_[1] = {};
   memory_ = std::make_shared<MemoryMeter>();
 }
 
@@ -94,11 +96,16 @@ Counters Ledger::sum(Phase phase) const {
 
 Seconds Ledger::seconds(Phase phase) const {
   std::vector<Stretch> attention, messages;
+  const auto settled = [&](Instant begin, Instant end) -> Stretch {
+    settle(phase, begin);
+    settle(phase, end);
+    return {begin, end};
+  };
   for (const Attended& event : attended_)
-    if (event.phase == phase) attention.push_back({event.begin, event.end});
+    if (event.phase == phase) attention.push_back(settled(event.begin, event.end));
   for (const Transferred& event : transfers_)
     if (event.phase == phase && event.direction == Transferred::Direction::kReceived)
-      messages.push_back({event.begin, event.end});
+      messages.push_back(settled(event.begin, event.end));
   return seconds_of(attention, messages);
 }
 

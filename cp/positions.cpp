@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace ringcheck {
 namespace {
@@ -35,6 +36,49 @@ int64_t overlap(const Run& run, const Interval& keys) {
                                   below(std::max(keys.begin, run.begin)));
 }
 
+// Of the run, the positions below `end`.
+Run below(const Run& run, int64_t end) {
+  const int64_t reached = (end - run.begin + run.stride - 1) / run.stride;
+  return {run.begin, end <= run.begin ? 0 : std::min(run.count, reached), run.stride};
+}
+
+// The sum over i of [0, count) of clamp(first + i step, 0, most).
+int64_t ramp(int64_t first, int64_t step, int64_t count, int64_t most) {
+  const auto reach = [&](int64_t value) {  // the first i at which it is at least this
+    return value <= first ? 0 : std::min(count, (value - first + step - 1) / step);
+  };
+  const int64_t begin = reach(0), end = reach(most), inside = end - begin;
+  return inside * first + step * (inside * (begin + end - 1) / 2) + (count - end) * most;
+}
+
+// Keys of a contiguous run that the queries of a run see. Of masks without one form: nothing.
+struct PairsOfRuns {
+  Run queries, keys;
+  int64_t before(int64_t distance) const {  // keys below q + distance
+    return ramp(queries.begin + distance - keys.begin, queries.stride, queries.count, keys.count);
+  }
+  std::optional<int64_t> operator()(const Full&) const { return queries.count * keys.count; }
+  std::optional<int64_t> operator()(const Causal&) const { return before(1); }
+  std::optional<int64_t> operator()(const Window& m) const {
+    return before(1) - before(1 - m.width);
+  }
+  template <class Other>
+  std::optional<int64_t> operator()(const Other&) const {
+    return std::nullopt;
+  }
+};
+
+int64_t pairs_of(const Mask& mask, const Run& queries, const Run& keys) {
+  if (keys.stride == 1) {
+    const PairsOfRuns tokens{below(queries, mask.length), below(keys, mask.length)};
+    if (const auto pairs = std::visit(tokens, mask.kind)) return *pairs;
+  }
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < queries.count; ++i)
+    pairs += overlap(keys, visible_keys(mask, queries.begin + i * queries.stride));
+  return pairs;
+}
+
 }  // namespace
 
 Interval visible_keys(const Mask& mask, int64_t q) {
@@ -59,10 +103,8 @@ std::vector<int64_t> flatten(const Positions& positions) {
 
 int64_t visible_pairs(const Mask& mask, const Positions& queries, const Positions& keys) {
   int64_t pairs = 0;
-  for (const int64_t q : flatten(queries)) {
-    const Interval seen = visible_keys(mask, q);
-    for (const Run& run : keys) pairs += overlap(run, seen);
-  }
+  for (const Run& q : queries)
+    for (const Run& k : keys) pairs += pairs_of(mask, q, k);
   return pairs;
 }
 

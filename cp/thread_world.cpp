@@ -49,7 +49,6 @@ class ThreadCommunicator final : public Communicator {
   void finish() override {
     while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
     ringcheck::await(Moment::now(device()), deadline());  // all that this rank queued is done
-    ledger().settle();
   }
 
   std::unique_ptr<Communicator> over(Group group) override {
@@ -84,12 +83,18 @@ class ThreadCommunicator final : public Communicator {
             std::nullopt};
   }
 
+  // A device works on a message only while it is copied, on the receiver's.
+  std::optional<size_t> book(Transferred::Direction direction, const Half& half) {
+    const auto bytes = static_cast<int64_t>(half.data.nbytes());
+    if (half.data.is_cpu()) return ledger().transferred(direction, half.operation, bytes);
+    return ledger().transferred(direction, half.operation, bytes, {Seconds::kUnknown, {}});
+  }
+
   Half post_send(Message message, Label label) {
     const int to = message.peer;
     Half send = half(std::move(message), label, rank(), to, sent_);
     if (to != rank())
-      send.entry = ledger().transferred(Transferred::Direction::kSent, send.operation,
-                                        static_cast<int64_t>(send.data.nbytes()));
+      send.entry = book(Transferred::Direction::kSent, send);
     const Moment ready = Moment::now(send.data.device());
     office_->change(*send.parcel, [&] {
       send.parcel->data = send.data;
@@ -103,8 +108,7 @@ class ThreadCommunicator final : public Communicator {
     const int from = message.peer;
     Half receive = half(std::move(message), label, from, rank(), received_);
     if (from != rank())
-      receive.entry = ledger().transferred(Transferred::Direction::kReceived, receive.operation,
-                                           static_cast<int64_t>(receive.data.nbytes()));
+      receive.entry = book(Transferred::Direction::kReceived, receive);
     poison(receive.data);
     receive.free = Moment::now(receive.data.device());
     return receive;
@@ -150,8 +154,9 @@ class ThreadCommunicator final : public Communicator {
       delay();
       const Instant begin = ledger().now();
       receive.data.copy_(message, true);
-      ledger().complete(receive.entry, begin, ledger().now());
-      copied = Moment::now(here);
+      const Instant end = ledger().now();
+      ledger().complete(receive.entry, begin, end);
+      copied = end.moment ? end.moment : Moment::now(here);
     }
     copied.hold_back(here);
     return copied;
@@ -162,7 +167,7 @@ class ThreadCommunicator final : public Communicator {
     if (!send.parcel) return;
     await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
     send.parcel->copied.hold_back(send.data.device());
-    ledger().complete(send.entry);
+    if (send.data.is_cpu()) ledger().complete(send.entry);
     send.parcel->data.reset();
     send.parcel.reset();
     office_->forget(send.address);

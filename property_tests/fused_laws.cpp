@@ -95,7 +95,8 @@ RC_GTEST_PROP(Fused, RotationHasTheBitsOfTensorOperations, ()) {
   const auto wide = x.options().dtype(accumulation_type(dtype));
   std::vector<double> f;
   for (int64_t c = 0; c < pairs; ++c)
-    f.push_back(std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(2 * pairs)));
+    f.push_back(
+        std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(2 * pairs)));
   const at::Tensor expected =
       turn_by_tensors(x, at::tensor(flatten(positions), at::kLong).to(wide),
                       at::tensor(f, at::kDouble).to(wide), pairing, direction);

@@ -25,7 +25,8 @@ const Profilers::Add registered{
              [] { open.pop_back(); }}};
 
 TEST(Range, PassesAttentionAndTransfersNest) {
-  const parity::Case test = parity::parse_case("ring:p2p/contiguous/full/P2/hq1/hkv1/s8/d8/float32");
+  const parity::Case test =
+      parity::parse_case("ring:p2p/contiguous/full/P2/hq1/hkv1/s8/d8/float32");
   const auto ranges = on_every_rank(2, [&](Communicator& comm) {
     rank_pass(comm, test,
               local_problem(test, parity::problem_of(test),

@@ -27,7 +27,8 @@ std::vector<Stretch> stretches() {
 }
 
 bool at_work(const std::vector<Stretch>& list, double time) {
-  return std::ranges::any_of(list, [&](const Stretch& s) { return s.begin < time && time < s.end; });
+  const auto covers = [&](const Stretch& s) { return s.begin < time && time < s.end; };
+  return std::ranges::any_of(list, covers);
 }
 
 // Tick by tick: the definition.

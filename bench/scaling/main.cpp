@@ -91,8 +91,8 @@ class Ranks final : public Worlds {
   std::unique_ptr<Communicator> world_of(const parity::Case& test) {
     Session& session = gpus_ && test.device == "cuda" ? *gpus_ : static_cast<Session&>(host_);
     if (test.world != 1 && test.world != session.size())
-      throw parity::BadCase("the case has a world of " + std::to_string(test.world) + ", there are " +
-                            std::to_string(session.size()) + " ranks");
+      throw parity::BadCase("the case has a world of " + std::to_string(test.world) +
+                            ", there are " + std::to_string(session.size()) + " ranks");
     return session.world(kDeadline);
   }
 
@@ -183,7 +183,8 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   ringcheck::bench::Options options;
   CLI::App program("verify, then time cases of context-parallel attention beside one device");
-  program.add_option("--case", options.cases, "a case in its text form; may be repeated")->required();
+  program.add_option("--case", options.cases, "a case in its text form; may be repeated")
+      ->required();
   program.add_option("--pairs", options.pairs, "timed passes, each with and without the ledger")
       ->check(CLI::Range(1, 10000));
   program.add_option("--json", options.json, "where to write what is printed");

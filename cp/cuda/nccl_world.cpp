@@ -111,7 +111,6 @@ class NcclCommunicator final : public Communicator {
     outstanding_.clear();
     ledger().enter({"finish"});
     await(Moment::now(device()));
-    ledger().settle();
   }
 
   std::unique_ptr<Communicator> over(Group group) override {
@@ -167,7 +166,7 @@ class NcclCommunicator final : public Communicator {
     check(ncclGroupEnd(), "ending a group");
     nccl_->settle("posting", deadline());
     posted.end = ledger().now();
-    posted.done = Moment::now(device());
+    posted.done = posted.end.moment ? posted.end.moment : Moment::now(device());
   }
 
   void await(const Moment& moment) {
