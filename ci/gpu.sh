@@ -113,13 +113,10 @@ laws() {
 }
 # Our own kernels, all masks and dtypes. Every finding of a sanitizer makes its exit code 9.
 sanitize() {
-  local tool kernels failed=0
+  local tool failed=0
   for tool in memcheck racecheck; do
-    # racecheck does not follow the barriers that order `wgmma` (mbarrier).
-    kernels=tiled
-    [[ $tool == racecheck ]] || kernels+=,wgmma
     RINGCHECK_WRAP="compute-sanitizer --tool $tool --target-processes all --error-exitcode 9" \
-      on 0 "${verify[@]}" --kernel "$kernels" --world 3 --seq 100 --heads 2 --kv-heads 1 --dim 40 \
+      on 0 "${verify[@]}" --kernel tiled,wgmma --world 3 --seq 100 --heads 2 --kv-heads 1 --dim 40 \
       --mask 'causal,full,window[30],prefix[20],doc[60,30:40]' --dtype float64,float32,bf16,fp16 \
       --rotation p2p --rope 'half[10000]' --deadline 300 >"$out/$tool.log" 2>&1 || failed=1
     grep -E "ERROR SUMMARY|RACECHECK SUMMARY|cases:" "$out/$tool.log" | sort | uniq -c
