@@ -25,7 +25,7 @@ struct alignas(1024) DkvMemory {
   __device__ void open() {
     init(kv_there, 1);
     for (int i = 0; i < kStages; ++i)
-      init(q_there[i], 2), init(d_o_there[i], 1), init(done[i], kArrivals);
+      init(q_there[i], 1 + kWarp), init(d_o_there[i], 1), init(done[i], kGroups * kWarpgroup);
     fence_barriers();
   }
 };
@@ -74,7 +74,8 @@ __device__ void copy_dkv(DkvMemory<D, DV>& memory, const CUtensorMap& q, const C
   });
 }
 
-// LSE and D beside them, by a warp of its own.
+// LSE and D beside them, by a warp of its own. Those who write them and those who read them arrive
+// thread by thread, which racecheck can follow.
 template <int D, int DV>
 __device__ void copy_rows(DkvMemory<D, DV>& memory, const Problem& p, const KeyWork& work) {
   const int lane = threadIdx.x % kWarp;
@@ -87,8 +88,7 @@ __device__ void copy_rows(DkvMemory<D, DV>& memory, const Problem& p, const KeyW
       memory.lse[i][row] = p.lse2(work.batch, head, tile * kQueries + row);
       memory.delta[i][row] = p.delta_of(work.batch, head, tile * kQueries + row);
     }
-    __syncwarp();
-    if (lane == 0) arrive(memory.q_there[i]);
+    arrive(memory.q_there[i]);
     turn.next();
   });
 }
@@ -156,7 +156,7 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     commit();
     settle<0>();
     pin(dk), pin(dv), pin(ds), pin(weights);
-    hand_back(memory.done[i]);
+    arrive(memory.done[i]);
     turn.next();
   });
   if (p.add && !any) return;

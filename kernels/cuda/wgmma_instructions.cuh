@@ -147,7 +147,7 @@ struct Product;
       asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE                \
                    " {" RC_NAMES##REGISTERS "}, " A0 ", " A1 ", " A2 ", 1, 1, 0, 0;"              \
                    : RC_LIST##REGISTERS(d, 0)                                                     \
-                   : "l"(a), "l"(b), "n"(Keep));                                                       \
+                   : "l"(a), "l"(b), "n"(Keep));                                                  \
     }                                                                                             \
     __device__ static void by_rows(float (&d)[N / 2], const uint32_t* a, uint64_t b) {            \
       asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE                \

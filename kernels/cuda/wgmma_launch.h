@@ -17,8 +17,8 @@ struct Matrix {
   int64_t batch = 0, head = 0, slot = 0;
 };
 
-// Rows [row, row + rows) see the keys [i + lower, i + upper] that are in [column, column + columns),
-// i being the row; kNoLimit where there is none.
+// Row i of [row, row + rows) sees the keys [i + lower, i + upper] that are in
+// [column, column + columns); kNoLimit, and minus that, where there is none.
 struct Part {
   int row = 0, rows = 0, column = 0, columns = 0, lower = -kNoLimit, upper = kNoLimit;
 };
@@ -43,8 +43,8 @@ struct BackwardTensors {
 
 constexpr int kMostChannels = 128;
 
-// Write O, LSE and dQ of the rows that are in a part; dK and dV of every key. Throw std::runtime_error
-// with what CUDA says.
+// Write O, LSE and dQ of the rows that are in a part, dK and dV of every key. Throw
+// std::runtime_error with what CUDA says.
 void forward(const Shape& shape, const ForwardTensors& tensors, cudaStream_t stream);
 void backward(const Shape& shape, const BackwardTensors& tensors, cudaStream_t stream);
 

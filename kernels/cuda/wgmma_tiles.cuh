@@ -27,7 +27,7 @@ struct Result {
 };
 
 // A strip of a block, seen from its rows: row r of [row, last_row] sees the columns
-// [r + lower, r + upper] that are in [column, last_column]. Rows and columns are slots of the block.
+// [r + lower, r + upper] that are in [column, last_column]. Rows, columns: slots of the block.
 struct Window {
   int row, last_row, column, last_column, lower, upper;
 
@@ -143,8 +143,8 @@ __device__ void pack_all(uint32_t (&to)[N / 2], const float (&from)[N]) {
   for (int i = 0; i < N / 2; ++i) to[i] = pack<T>(from[2 * i], from[2 * i + 1]);
 }
 
-// Scores of pairs that are not visible become -inf. r, c: where the rows of the thread block and the
-// columns of the tile begin in the block.
+// Scores of pairs that are not visible become -inf. r, c: where the rows of the thread block and
+// the columns of the tile begin in the block.
 template <int N>
 __device__ void hide(float (&s)[N / 2], const Window& seen, const Place& at, int r, int c) {
   if (seen.whole(r + at.group_row, c, N)) return;
