@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nv/target>
+
+#include "reference/cuda/backward.cuh"
+#include "reference/cuda/tile_ring.cuh"
+#include "reference/cuda/visible_run.cuh"
+
+// dV = P^T dO and dK = scale dS^T Q. A block has 64 keys. Two warps have the same 16 of them: one
+// computes P^T and dV, the other dS^T and dK, for which it gets P^T from the first.
+namespace ringcheck::reference {
+
+constexpr int kKeyWarps = kWarps / 2, kKeyRows = kKeyWarps * kTileRows;
+
+// Tiles of Q and dO in turn, head after head of those that share the keys.
+struct QueriesAndGradients {
+  const CUtensorMap *q, *d_o;
+  int head, first, count;  // the first head, the first tile, tiles a head
+  __device__ TileSource operator()(int i) const {
+    return {i % 2 == 0 ? q : d_o, head + i / 2 / count, (first + i / 2 % count) * kTileRows};
+  }
+};
+
+template <int kDim>
+using KeyRing = TileRing<kDim, 5, kWarps, QueriesAndGradients>;
+
+// P^T on its way from one warp to the other. Two of them take turns.
+struct Handover {
+  double2 p[2][4][kLanes];
+  uint64_t full[2], empty[2];
+
+  __device__ void start() {
+    for (int i = 0; i < 2; ++i) {
+      ptx::mbarrier_init(&full[i], 1);
+      ptx::mbarrier_init(&empty[i], 1);
+    }
+  }
+  __device__ void send(const Scores& s, int i) {
+    ptx::mbarrier_wait(&empty[i % 2], (i / 2 + 1) % 2);
+    for (int n = 0; n < 4; ++n)
+      p[i % 2][n][threadIdx.x % kLanes] = {s[n / 2][n % 2 * 2], s[n / 2][n % 2 * 2 + 1]};
+    arrive(&full[i % 2]);
+  }
+  __device__ void receive(Scores& s, int i) {
+    ptx::mbarrier_wait(&full[i % 2], i / 2 % 2);
+    for (int n = 0; n < 4; ++n) {
+      const double2 pair = p[i % 2][n][threadIdx.x % kLanes];
+      s[n / 2][n % 2 * 2] = pair.x;
+      s[n / 2][n % 2 * 2 + 1] = pair.y;
+    }
+    arrive(&empty[i % 2]);
+  }
+
+ private:
+  static __device__ void arrive(uint64_t* barrier) {
+    __syncwarp();
+    if (threadIdx.x % kLanes == 0)
+      ptx::mbarrier_arrive(barrier);
+  }
+};
+
+template <int kDim>
+struct KeyMemory {
+  typename KeyRing<kDim>::Memory ring;
+  Fragments<kDim> k[kKeyWarps], v[kKeyWarps];
+  Handover handover[kKeyWarps];
+  PowerTable powers;
+  BlockRun run;
+};
+
+// The tiles of queries that see one of the keys first ... first + kKeyRows - 1.
+template <int kDim>
+__device__ Run tiles_that_see(const Runs& runs, int first, KeyMemory<kDim>& memory) {
+  Hull mine;
+  for (int query = threadIdx.x; query < runs.seq; query += blockDim.x)
+    if (Hull(runs[query]).touches(first, kKeyRows))
+      mine.some = {min(mine.some.begin, query), query + 1};
+  return block_tiles(warp_hull(mine), memory.run);
+}
+
+// One warp of a block: its 16 keys against one tile of 16 queries after the other.
+template <int kDim>
+struct KeyWarp {
+  const Backward& b;
+  KeyMemory<kDim>& memory;
+  KeyRing<kDim>& ring;
+  Runs runs;
+  Handover& handover;
+  int group, key;  // key: the first one
+
+  // A value of each of the lane's columns, [half][c % 2].
+  using Columns = double[2][2];
+
+  // The query of a column, and the last one for columns behind it.
+  __device__ int query(int first, int half, int c) const {
+    return min(first + Lane().column(half, c), runs.seq - 1);
+  }
+  __device__ void load(Columns& to, const double* from, int head, int first) const {
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 2; ++c)
+        to[half][c] = from[int64_t(head) * runs.seq + query(first, half, c)];
+  }
+  // Zeros for the pairs that `zero(run, key)` says.
+  template <class Zero>
+  __device__ void clear(Scores& s, int first, const Zero& zero) const {
+    const Lane lane;
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 4; ++c)
+        if (zero(runs[first + lane.column(half, c)], key + lane.row(c)))
+          s[half][c] = 0;
+  }
+
+  // dV, and P^T for the other warp. `i` counts the tiles, `n` those that the keys are seen from.
+  __device__ void values(Rows<kDim>& dv, int i, int n, int head, int first, bool hidden) {
+    Columns lse;
+    load(lse, b.saved.lse, head, first);
+    Scores p;
+    multiply_transposed<kDim>(p, memory.k[group], ring.wait(2 * i));
+    ring.leave(2 * i);
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 4; ++c)
+        p[half][c] = probability(p[half][c], b.factor, lse[half][c % 2] * kLse, memory.powers);
+    if (hidden)
+      clear(p, first, [](const Run& run, int key) { return !run.sees(key); });
+    handover.send(p, n);
+    multiply_add<kDim>(dv, p, ring.wait(2 * i + 1));
+    ring.leave(2 * i + 1);
+  }
+
+  // dK, with P^T from the other warp.
+  __device__ void keys(Rows<kDim>& dk, int i, int n, int head, int first, bool hidden) {
+    Columns delta;
+    load(delta, b.saved.delta, head, first);
+    Scores ds, p;
+    multiply_transposed<kDim>(ds, memory.v[group], ring.wait(2 * i + 1));
+    ring.leave(2 * i + 1);
+    handover.receive(p, n);
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 4; ++c)
+        ds[half][c] = p[half][c] * (ds[half][c] - delta[half][c % 2]);
+    if (hidden)
+      clear(ds, first, [](const Run& run, int key) {
+        return !run.sees(key) || run.end - run.begin == 1;
+      });
+    multiply_add<kDim>(dk, ds, ring.wait(2 * i));
+    ring.leave(2 * i);
+  }
+
+  __device__ void pass(int i) {
+    ring.wait(2 * i);
+    ring.leave(2 * i);
+    ring.wait(2 * i + 1);
+    ring.leave(2 * i + 1);
+  }
+};
+
+template <int kDim>
+__device__ void key_gradients(const Backward& b, const CUtensorMap& q, const CUtensorMap& d_o) {
+  extern __shared__ __align__(1024) char raw[];
+  auto& memory = *reinterpret_cast<KeyMemory<kDim>*>(raw);
+  const int group = threadIdx.x / kLanes % kKeyWarps, seq = b.in.sizes.seq;
+  const int shared = b.in.sizes.shared, pair = blockIdx.x, block = blockIdx.y * kKeyRows;
+  const bool values = threadIdx.x / kLanes < kKeyWarps;
+  const Runs runs{b.in.begin, b.in.end, seq};
+  const Run tiles = tiles_that_see(runs, block, memory);
+  const int count = tiles.end - tiles.begin, key = block + group * kTileRows;
+  KeyRing<kDim> ring(memory.ring, 2 * count * shared,
+                     {&q, &d_o, pair * shared, tiles.begin, count});
+  if (threadIdx.x == 0) {
+    for (Handover& h : memory.handover)
+      h.start();
+    ring.start();
+  }
+  fill(memory.powers);
+  const int64_t start = int64_t(pair) * seq * kDim;
+  if (values)
+    load_fragments<kDim>(memory.k[group], b.in.k + start, key, seq);
+  else
+    load_fragments<kDim>(memory.v[group], b.in.v + start, key, seq);
+  __syncthreads();
+
+  KeyWarp<kDim> warp{b, memory, ring, runs, memory.handover[group], group, key};
+  Rows<kDim> sum = {};  // dV or dK
+  const auto first_query = [&](int i) { return (tiles.begin + i % count) * kTileRows; };
+  Run next = count > 0 ? runs.of_lane(first_query(0)) : Run{};
+  for (int i = 0, n = 0; i < count * shared; ++i) {
+    const int first = first_query(i), head = pair * shared + i / count;
+    const Hull hull = warp_hull(Hull(next));
+    next = runs.of_lane(first_query(i + 1));
+    if (!hull.touches(key, kTileRows))
+      warp.pass(i);
+    else if (values)
+      warp.values(sum, i, n++, head, first, !hull.covers(key, kTileRows));
+    else
+      warp.keys(sum, i, n++, head, first, !hull.covers(key, kTileRows));
+  }
+  if (values)
+    store_rows<kDim>(b.out.dv + start, sum, 1, key, seq);
+  else
+    store_rows<kDim>(b.out.dk + start, sum, b.in.scale, key, seq);
+}
+
+template <int kDim>
+__global__ void __launch_bounds__(kWarps* kLanes, 1)
+    key_gradients_kernel(const Backward b, const __grid_constant__ CUtensorMap q,
+                         const __grid_constant__ CUtensorMap d_o) {
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (key_gradients<kDim>(b, q, d_o);))
+}
+
+}  // namespace ringcheck::reference

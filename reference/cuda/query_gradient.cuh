@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nv/target>
+
+#include "reference/cuda/backward.cuh"
+#include "reference/cuda/tile_ring.cuh"
+#include "reference/cuda/visible_run.cuh"
+
+// dQ = scale dS K. A block has 64 queries. Two warps have the same 16 of them: one takes the even
+// tiles of keys, the other the odd ones, and the two halves of dQ are added at the end.
+namespace ringcheck::reference {
+
+constexpr int kQueryWarps = kWarps / 2, kQueryRows = kQueryWarps * kTileRows;
+
+template <int kDim>
+using QueryRing = TileRing<kDim, 6, kQueryWarps, KeysAndValues>;
+
+template <int kDim>
+struct QueryMemory {
+  typename QueryRing<kDim>::Memory ring;
+  Fragments<kDim> q[kQueryWarps], d_o[kQueryWarps];
+  PowerTable powers;
+  BlockRun run;
+};
+
+// What a lane knows of its two queries, g and g + 8.
+struct QueryRows {
+  Run run[2];
+  bool single[2];
+  double lse[2], delta[2];
+
+  __device__ QueryRows(const Backward& b, const Runs& runs, int first, int head) {
+    const Lane lane;
+    for (int half = 0; half < 2; ++half) {
+      const int query = first + lane.g + 8 * half;
+      const int64_t row = int64_t(head) * runs.seq + min(query, runs.seq - 1);
+      run[half] = runs[query];
+      single[half] = run[half].end - run[half].begin == 1;
+      lse[half] = b.saved.lse[row] * kLse;
+      delta[half] = b.saved.delta[row];
+    }
+  }
+
+  // s becomes dS.
+  template <bool kHidden>
+  __device__ void differentiate(Scores& s, const Scores& dp, int key, double factor,
+                                const PowerTable& powers) const {
+    const Lane lane;
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 4; ++c) {
+        const double p = probability(s[half][c], factor, lse[c / 2], powers);
+        const bool zero = kHidden && (single[c / 2] || !run[c / 2].sees(key + lane.column(half, c)));
+        s[half][c] = zero ? 0 : p * (dp[half][c] - delta[c / 2]);
+      }
+  }
+};
+
+// The two halves of dQ: the second warp's goes through shared memory that is no longer needed.
+template <int kDim>
+__device__ void add_halves(Rows<kDim>& dq, QueryMemory<kDim>& memory, int group, int parity) {
+  __syncthreads();
+  double* other = reinterpret_cast<double*>(&memory.q[group]);
+  for (int n = 0; n < kDim / 8; ++n)
+    for (int c = 0; c < 4; ++c)
+      if (parity == 1)
+        other[(4 * n + c) * kLanes + threadIdx.x % kLanes] = dq[n][c];
+  __syncthreads();
+  for (int n = 0; n < kDim / 8; ++n)
+    for (int c = 0; c < 4; ++c)
+      if (parity == 0)
+        dq[n][c] += other[(4 * n + c) * kLanes + threadIdx.x % kLanes];
+}
+
+template <int kDim>
+__device__ void query_gradient(const Backward& b, const CUtensorMap& k, const CUtensorMap& v) {
+  extern __shared__ __align__(1024) char raw[];
+  auto& memory = *reinterpret_cast<QueryMemory<kDim>*>(raw);
+  const int group = threadIdx.x / kLanes % kQueryWarps, parity = threadIdx.x / kLanes / kQueryWarps;
+  const int seq = b.in.sizes.seq, head = blockIdx.x;
+  const int first = (gridDim.y - 1 - blockIdx.y) * kQueryRows + group * kTileRows;
+  const Runs runs{b.in.begin, b.in.end, seq};
+  const QueryRows rows(b, runs, first, head);
+  const Hull hull = warp_hull(Hull(runs.of_lane(first)));
+  const Run tiles = block_tiles(hull, memory.run);
+  const int count = tiles.end - tiles.begin;
+  QueryRing<kDim> ring(memory.ring, 2 * count,
+                       {&k, &v, head / int(b.in.sizes.shared), tiles.begin * kTileRows});
+  if (threadIdx.x == 0)
+    ring.start();
+  fill(memory.powers);
+  const int64_t start = int64_t(head) * seq * kDim;
+  if (parity == 0)
+    load_fragments<kDim>(memory.q[group], b.in.q + start, first, seq);
+  else
+    load_fragments<kDim>(memory.d_o[group], b.saved.d_o + start, first, seq);
+  __syncthreads();
+
+  Rows<kDim> dq = {};
+  for (int i = parity; i < count; i += 2) {
+    const int key = (tiles.begin + i) * kTileRows;
+    const bool touched = hull.touches(key, kTileRows);
+    const char* k_tile = ring.wait(2 * i);
+    Scores s, dp;
+    if (touched)
+      multiply_transposed<kDim>(s, memory.q[group], k_tile);
+    const char* v_tile = ring.wait(2 * i + 1);
+    if (touched)
+      multiply_transposed<kDim>(dp, memory.d_o[group], v_tile);
+    ring.leave(2 * i + 1);
+    if (touched && hull.covers(key, kTileRows))
+      rows.differentiate<false>(s, dp, key, b.factor, memory.powers);
+    else if (touched)
+      rows.differentiate<true>(s, dp, key, b.factor, memory.powers);
+    if (touched)
+      multiply_add<kDim>(dq, s, k_tile);
+    ring.leave(2 * i);
+  }
+  add_halves<kDim>(dq, memory, group, parity);
+  if (parity == 0)
+    store_rows<kDim>(b.out.dq + start, dq, b.in.scale, first, seq);
+}
+
+template <int kDim>
+__global__ void __launch_bounds__(kWarps* kLanes, 1)
+    query_gradient_kernel(const Backward b, const __grid_constant__ CUtensorMap k,
+                          const __grid_constant__ CUtensorMap v) {
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (query_gradient<kDim>(b, k, v);))
+}
+
+}  // namespace ringcheck::reference
