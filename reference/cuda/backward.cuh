@@ -29,10 +29,9 @@ __device__ void store_rows(double* x, const Rows<kDim>& rows, double factor, int
   const Lane lane;
   for (int c = 0; c < 4; c += 2)
     if (const int row = first + lane.row(c); row < seq)
-      for (int m = 0; m < kDim / 16; ++m)
-        for (int e = 0; e < 4; ++e)
-          x[int64_t(row) * kDim + 16 * m + 4 * lane.t + e] =
-              rows[2 * m + e % 2][c + e / 2] * factor;
+      for (int n = 0; n < kDim / 8; ++n)
+        *reinterpret_cast<double2*>(x + int64_t(row) * kDim + 8 * n + 2 * lane.t) = {
+            rows[n][c] * factor, rows[n][c + 1] * factor};
 }
 
 }  // namespace ringcheck::reference

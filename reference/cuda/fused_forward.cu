@@ -15,6 +15,7 @@ namespace ringcheck::reference {
 namespace {
 
 constexpr int kBlockRows = kWarps * kTileRows, kBuffers = 6;
+constexpr int kHeld = 0, kTiles = 2, kKeys = kTiles * kTileRows;  // keys at once
 
 struct Forward {
   FusedInputs in;
@@ -37,43 +38,53 @@ struct ForwardMemory {
 // 2^(level / 16), where level is a multiple of 16, so that changing it rounds nothing.
 template <int kDim>
 struct Softmax {
-  static constexpr double kBelowAll = -0x1p50;
   static constexpr int64_t kTooHigh = kIntegerBits + 64 * kParts;
 
   Rows<kDim> o = {};
   double max[2] = {-INFINITY, -INFINITY};  // of the scores, before they are scaled
   double sum[2] = {0, 0};                  // of the lane's columns
-  double level[2] = {kBelowAll, kBelowAll};
+  double base[2] = {kInteger + 0x1p50, kInteger + 0x1p50};  // kInteger - level; at first below all
   Run run[2];
   double factor;
 
-  // Scores become weights. `key` is the first one of the tile.
+  // The weights of a tile's scores. `key` is the first one of the tile.
   template <bool kHidden>
-  __device__ void weigh(Scores& s, int key, const PowerTable& powers) {
+  __device__ void weigh(Weights (&weights)[kTiles], const Scores (&s)[kTiles], int key,
+                        const PowerTable& powers) {
     const Lane lane;
-    const auto visible = [&](int half, int c) {
-      return !kHidden || run[c / 2].sees(key + lane.column(half, c));
+    const auto visible = [&](int i, int half, int c) {
+      return !kHidden || run[c / 2].sees(key + i * kTileRows + lane.column(half, c));
     };
-    const auto shifted = [&](int half, int c) {
-      return fma(s[half][c], factor, kInteger - level[c / 2]);
+    const auto each = [](const auto& use) {
+      for (int i = 0; i < kTiles; ++i)
+        for (int half = 0; half < 2; ++half)
+          for (int c = 0; c < 4; ++c)
+            use(i, half, c);
     };
+    Scores shifted[kTiles];
+    const auto shift = [&] {
+      each([&](int i, int half, int c) {
+        shifted[i][half][c] = fma(s[i][half][c], factor, base[c / 2]);
+      });
+    };
+    shift();
     bool high = false;
-    for (int half = 0; half < 2; ++half)
-      for (int c = 0; c < 4; ++c)
-        if (visible(half, c)) {
-          max[c / 2] = s[half][c] > max[c / 2] ? s[half][c] : max[c / 2];
-          high |= __double_as_longlong(shifted(half, c)) > kTooHigh;
-        }
-    if (__any_sync(kAll, high))
-      raise();
-    for (int half = 0; half < 2; ++half)
-      for (int c = 0; c < 4; ++c) {
-        const double t = shifted(half, c);
-        const double n = t - (kInteger - level[c / 2]);
-        const double p = power(t, fma(s[half][c], factor, -n), powers);
-        s[half][c] = visible(half, c) ? p : 0;
-        sum[c / 2] += s[half][c];
+    each([&](int i, int half, int c) {
+      if (visible(i, half, c)) {
+        max[c / 2] = s[i][half][c] > max[c / 2] ? s[i][half][c] : max[c / 2];
+        high |= __double_as_longlong(shifted[i][half][c]) > kTooHigh;
       }
+    });
+    if (__any_sync(kAll, high)) {
+      raise();
+      shift();
+    }
+    each([&](int i, int half, int c) {
+      const double n = shifted[i][half][c] - base[c / 2];
+      const double p = power(shifted[i][half][c], fma(s[i][half][c], factor, -n), powers);
+      weights[i][half][left(c)] = visible(i, half, c) ? p : 0;
+      sum[c / 2] += weights[i][half][left(c)];
+    });
   }
 
   // The levels follow the maxima.
@@ -82,9 +93,9 @@ struct Softmax {
       max[half] = row_max(max[half]);
       if (max[half] == -INFINITY)
         continue;
-      const double higher = rint(max[half] * factor / kParts) * kParts;
-      const double shrink = exp2(fmax((level[half] - higher) / kParts, -2000.0));
-      level[half] = higher;
+      const double next = kInteger - rint(max[half] * factor / kParts) * kParts;
+      const double shrink = exp2(fmax((next - base[half]) / kParts, -2000.0));
+      base[half] = next;
       sum[half] *= shrink;
       for (auto& x : o)
         for (int c = 0; c < 2; ++c)
@@ -114,12 +125,12 @@ struct Softmax {
       const bool blind = run[half].empty();
       if (lane.t == 0) {
         f.out.max[row] = blind ? 0 : top * f.in.scale;
-        f.out.sum[row] = blind ? 0 : total * exp2(fma(-top, factor, level[half]) / kParts);
+        f.out.sum[row] = blind ? 0 : total * exp2(fma(-top, factor, kInteger - base[half]) / kParts);
       }
-      for (int m = 0; m < kDim / 16; ++m)
-        for (int e = 0; e < 4; ++e)
-          f.out.o[row * kDim + 16 * m + 4 * lane.t + e] =
-              blind ? 0 : o[2 * m + e % 2][2 * half + e / 2] / total;
+      const double divisor = blind ? 1 : total;
+      for (int n = 0; n < kDim / 8; ++n)
+        *reinterpret_cast<double2*>(f.out.o + row * kDim + 8 * n + 2 * lane.t) = {
+            o[n][2 * half] / divisor, o[n][2 * half + 1] / divisor};
     }
   }
 };
@@ -139,31 +150,39 @@ __device__ void forward(const Forward& f, const CUtensorMap& k, const CUtensorMa
     softmax.run[half] = runs[first + lane.g + 8 * half];
   const Hull hull = warp_hull(Hull(runs.of_lane(first)));
   const Run tiles = block_tiles(hull, memory.run);
-  const int count = tiles.end - tiles.begin;
-  Ring<kDim> ring(memory.ring, 2 * count,
-                  {&k, &v, head / int(f.in.sizes.shared), tiles.begin * kTileRows});
+  const int start = tiles.begin * kTileRows;
+  const int count = (tiles.end - tiles.begin + kTiles - 1) / kTiles;
+  Ring<kDim> ring(memory.ring, 2 * kTiles * count,
+                  {&k, &v, head / int(f.in.sizes.shared), start, kTiles, 0});
   if (threadIdx.x == 0)
     ring.start();
   fill(memory.powers);
   load_fragments<kDim>(memory.q[warp], f.in.q + int64_t(head) * seq * kDim, first, seq);
   __syncthreads();
+  const LeftRows<kDim, kHeld> q(memory.q[warp]);
 
   for (int i = 0; i < count; ++i) {
-    const int key = (tiles.begin + i) * kTileRows;
-    const bool touched = hull.touches(key, kTileRows);
-    const char* tile = ring.wait(2 * i);
-    Scores s;
+    const int key = start + i * kKeys, at = 2 * kTiles * i;
+    const bool touched = hull.touches(key, kKeys);
+    const char* k_tiles[kTiles];
+    for (int n = 0; n < kTiles; ++n)
+      k_tiles[n] = ring.wait(at + n);
+    Scores s[kTiles];
+    Weights p[kTiles];
     if (touched)
-      multiply_transposed<kDim>(s, memory.q[warp], tile);
-    ring.leave(2 * i);
-    if (touched && hull.covers(key, kTileRows))
-      softmax.template weigh<false>(s, key, memory.powers);
+      multiply_transposed(s, q, k_tiles);
+    for (int n = 0; n < kTiles; ++n)
+      ring.leave(at + n);
+    if (touched && hull.covers(key, kKeys))
+      softmax.template weigh<false>(p, s, key, memory.powers);
     else if (touched)
-      softmax.template weigh<true>(s, key, memory.powers);
-    tile = ring.wait(2 * i + 1);
-    if (touched)
-      multiply_add<kDim>(softmax.o, s, tile);
-    ring.leave(2 * i + 1);
+      softmax.template weigh<true>(p, s, key, memory.powers);
+    for (int n = 0; n < kTiles; ++n) {
+      const char* v_tile = ring.wait(at + kTiles + n);
+      if (touched)
+        multiply_add<kDim>(softmax.o, p[n], v_tile);
+      ring.leave(at + kTiles + n);
+    }
   }
   softmax.store(f, first, head);
 }

@@ -13,6 +13,7 @@
 namespace ringcheck::reference {
 
 constexpr int kKeyWarps = kWarps / 2, kKeyRows = kKeyWarps * kTileRows;
+constexpr int kKeyHeld = 4;
 
 // Tiles of Q and dO in turn, head after head of those that share the keys.
 struct QueriesAndGradients {
@@ -37,13 +38,13 @@ struct Handover {
       ptx::mbarrier_init(&empty[i], 1);
     }
   }
-  __device__ void send(const Scores& s, int i) {
+  __device__ void send(const Weights& s, int i) {
     ptx::mbarrier_wait(&empty[i % 2], (i / 2 + 1) % 2);
     for (int n = 0; n < 4; ++n)
       p[i % 2][n][threadIdx.x % kLanes] = {s[n / 2][n % 2 * 2], s[n / 2][n % 2 * 2 + 1]};
     arrive(&full[i % 2]);
   }
-  __device__ void receive(Scores& s, int i) {
+  __device__ void receive(Weights& s, int i) {
     ptx::mbarrier_wait(&full[i % 2], i / 2 % 2);
     for (int n = 0; n < 4; ++n) {
       const double2 pair = p[i % 2][n][threadIdx.x % kLanes];
@@ -88,7 +89,8 @@ struct KeyWarp {
   KeyRing<kDim>& ring;
   Runs runs;
   Handover& handover;
-  int group, key;  // key: the first one
+  int key;                                 // the first one
+  const LeftRows<kDim, kKeyHeld>& rows;  // of K or V
 
   // A value of each of the lane's columns, [half][c % 2].
   using Columns = double[2][2];
@@ -104,24 +106,25 @@ struct KeyWarp {
   }
   // Zeros for the pairs that `zero(run, key)` says.
   template <class Zero>
-  __device__ void clear(Scores& s, int first, const Zero& zero) const {
+  __device__ void clear(Weights& s, int first, const Zero& zero) const {
     const Lane lane;
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c)
         if (zero(runs[first + lane.column(half, c)], key + lane.row(c)))
-          s[half][c] = 0;
+          s[half][left(c)] = 0;
   }
 
   // dV, and P^T for the other warp. `i` counts the tiles, `n` those that the keys are seen from.
   __device__ void values(Rows<kDim>& dv, int i, int n, int head, int first, bool hidden) {
     Columns lse;
     load(lse, b.saved.lse, head, first);
-    Scores p;
-    multiply_transposed<kDim>(p, memory.k[group], ring.wait(2 * i));
+    Scores s[1];
+    Weights p;
+    multiply_transposed(s, rows, {ring.wait(2 * i)});
     ring.leave(2 * i);
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c)
-        p[half][c] = probability(p[half][c], b.factor, lse[half][c % 2] * kLse, memory.powers);
+        p[half][left(c)] = probability(s[0][half][c], b.factor, lse[half][c % 2] * kLse, memory.powers);
     if (hidden)
       clear(p, first, [](const Run& run, int key) { return !run.sees(key); });
     handover.send(p, n);
@@ -133,13 +136,14 @@ struct KeyWarp {
   __device__ void keys(Rows<kDim>& dk, int i, int n, int head, int first, bool hidden) {
     Columns delta;
     load(delta, b.saved.delta, head, first);
-    Scores ds, p;
-    multiply_transposed<kDim>(ds, memory.v[group], ring.wait(2 * i + 1));
+    Scores dp[1];
+    Weights p, ds;
+    multiply_transposed(dp, rows, {ring.wait(2 * i + 1)});
     ring.leave(2 * i + 1);
     handover.receive(p, n);
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c)
-        ds[half][c] = p[half][c] * (ds[half][c] - delta[half][c % 2]);
+        ds[half][left(c)] = p[half][left(c)] * (dp[0][half][c] - delta[half][c % 2]);
     if (hidden)
       clear(ds, first, [](const Run& run, int key) {
         return !run.sees(key) || run.end - run.begin == 1;
@@ -181,7 +185,8 @@ __device__ void key_gradients(const Backward& b, const CUtensorMap& q, const CUt
     load_fragments<kDim>(memory.v[group], b.in.v + start, key, seq);
   __syncthreads();
 
-  KeyWarp<kDim> warp{b, memory, ring, runs, memory.handover[group], group, key};
+  const LeftRows<kDim, kKeyHeld> rows(values ? memory.k[group] : memory.v[group]);
+  KeyWarp<kDim> warp{b, memory, ring, runs, memory.handover[group], key, rows};
   Rows<kDim> sum = {};  // dV or dK
   const auto first_query = [&](int i) { return (tiles.begin + i % count) * kTileRows; };
   Run next = count > 0 ? runs.of_lane(first_query(0)) : Run{};

@@ -13,13 +13,14 @@
 namespace ringcheck::reference {
 
 constexpr int kQueryWarps = kWarps / 2, kQueryRows = kQueryWarps * kTileRows;
+constexpr int kQueryHeld = 2;
 
 template <int kDim>
-using QueryRing = TileRing<kDim, 6, kQueryWarps, KeysAndValues>;
+using QueryRing = TileRing<kDim, 3, kQueryWarps, KeysAndValues>;
 
 template <int kDim>
 struct QueryMemory {
-  typename QueryRing<kDim>::Memory ring;
+  typename QueryRing<kDim>::Memory rings[2];
   Fragments<kDim> q[kQueryWarps], d_o[kQueryWarps];
   PowerTable powers;
   BlockRun run;
@@ -43,16 +44,15 @@ struct QueryRows {
     }
   }
 
-  // s becomes dS.
   template <bool kHidden>
-  __device__ void differentiate(Scores& s, const Scores& dp, int key, double factor,
-                                const PowerTable& powers) const {
+  __device__ void differentiate(Weights& ds, const Scores& s, const Scores& dp, int key,
+                                double factor, const PowerTable& powers) const {
     const Lane lane;
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c) {
         const double p = probability(s[half][c], factor, lse[c / 2], powers);
         const bool zero = kHidden && (single[c / 2] || !run[c / 2].sees(key + lane.column(half, c)));
-        s[half][c] = zero ? 0 : p * (dp[half][c] - delta[c / 2]);
+        ds[half][left(c)] = zero ? 0 : p * (dp[half][c] - delta[c / 2]);
       }
   }
 };
@@ -85,9 +85,11 @@ __device__ void query_gradient(const Backward& b, const CUtensorMap& k, const CU
   const Hull hull = warp_hull(Hull(runs.of_lane(first)));
   const Run tiles = block_tiles(hull, memory.run);
   const int count = tiles.end - tiles.begin;
-  QueryRing<kDim> ring(memory.ring, 2 * count,
-                       {&k, &v, head / int(b.in.sizes.shared), tiles.begin * kTileRows});
-  if (threadIdx.x == 0)
+  const int mine = (count + 1 - parity) / 2;
+  QueryRing<kDim> ring(memory.rings[parity], 2 * mine,
+                       {&k, &v, head / int(b.in.sizes.shared),
+                        (tiles.begin + parity) * kTileRows, 1, kTileRows});
+  if (group == 0 && threadIdx.x % kLanes == 0)
     ring.start();
   fill(memory.powers);
   const int64_t start = int64_t(head) * seq * kDim;
@@ -98,23 +100,25 @@ __device__ void query_gradient(const Backward& b, const CUtensorMap& k, const CU
   __syncthreads();
 
   Rows<kDim> dq = {};
-  for (int i = parity; i < count; i += 2) {
-    const int key = (tiles.begin + i) * kTileRows;
+  const LeftRows<kDim, kQueryHeld> q(memory.q[group]), d_o(memory.d_o[group]);
+  for (int i = 0; i < mine; ++i) {
+    const int key = (tiles.begin + parity + 2 * i) * kTileRows;
     const bool touched = hull.touches(key, kTileRows);
     const char* k_tile = ring.wait(2 * i);
-    Scores s, dp;
+    Scores s[1], dp[1];
+    Weights ds;
     if (touched)
-      multiply_transposed<kDim>(s, memory.q[group], k_tile);
+      multiply_transposed(s, q, {k_tile});
     const char* v_tile = ring.wait(2 * i + 1);
     if (touched)
-      multiply_transposed<kDim>(dp, memory.d_o[group], v_tile);
+      multiply_transposed(dp, d_o, {v_tile});
     ring.leave(2 * i + 1);
     if (touched && hull.covers(key, kTileRows))
-      rows.differentiate<false>(s, dp, key, b.factor, memory.powers);
+      rows.differentiate<false>(ds, s[0], dp[0], key, b.factor, memory.powers);
     else if (touched)
-      rows.differentiate<true>(s, dp, key, b.factor, memory.powers);
+      rows.differentiate<true>(ds, s[0], dp[0], key, b.factor, memory.powers);
     if (touched)
-      multiply_add<kDim>(dq, s, k_tile);
+      multiply_add<kDim>(dq, ds, k_tile);
     ring.leave(2 * i);
   }
   add_halves<kDim>(dq, memory, group, parity);

@@ -11,8 +11,8 @@
 //
 // A tile [16, kDim] lies as [kDim / 16][16 rows][16 channels], the eight 16-byte units of such a
 // line permuted by unit ^ (row % 8), as tensor copies do it. Products are taken over halves of 8
-// rows; column n of a half is its row n ^ 4 (n % 2). With that, all loads below are 16 bytes a lane
-// without bank conflicts, and a matrix that came out of one product enters the next as it is.
+// rows; column n of a half is its row n ^ 4 (n % 2). With that, all loads below are without
+// bank conflicts, and a matrix that came out of one product enters the next as it is.
 namespace ringcheck::reference {
 
 constexpr int kLanes = 32, kWarps = 8;  // of a block
@@ -24,8 +24,12 @@ constexpr int kTileBytes = kTileRows * kDim * 8;
 // g, g, g + 8, g + 8 and the columns 2 t, 2 t + 1, 2 t, 2 t + 1 of each half.
 using Scores = double[2][4];
 
-// The part of a warp's [16, kDim] matrix that a lane holds: [channels / 8][c of ptx::mma]. Channel
-// 16 m + 4 t + e of row g is [2 m + e % 2][e / 2]; [.][e / 2 + 2] is of row g + 8.
+// The same as the left side of a product: [half][a of ptx::mma]. Element c of the scores is element
+// left(c) of these.
+using Weights = double[2][4];
+__host__ __device__ constexpr int left(int c) { return c % 2 * 2 + c / 2; }
+
+// The same of a [16, kDim] matrix: [channels / 8][c of ptx::mma].
 template <int kDim>
 using Rows = double[kDim / 8][4];
 
@@ -39,7 +43,8 @@ struct Lane {
   }
 };
 
-// 16 rows in the order of fragments: [kDim / 8 steps][2 halves of rows][lanes] of two channels.
+// 16 rows in the order of fragments: [channels / 8][2][lanes], the channels 2 t and 2 t + 1 of eight,
+// of the rows g and g + 8.
 template <int kDim>
 using Fragments = double2[kDim / 8][2][kLanes];
 
@@ -47,72 +52,89 @@ using Fragments = double2[kDim / 8][2][kLanes];
 template <int kDim>
 __device__ void load_fragments(Fragments<kDim>& to, const double* x, int first, int seq) {
   const Lane lane;
-  for (int step = 0; step < kDim / 8; ++step)
-    for (int half = 0; half < 2; ++half) {
-      const int row = first + 8 * half + lane.g;
-      const double* from = x + int64_t(row) * kDim + 8 * step + 2 * lane.t;
-      to[step][half][threadIdx.x % kLanes] =
-          row < seq ? *reinterpret_cast<const double2*>(from) : double2{0, 0};
-    }
+  const auto load = [&](int row, int channel) {
+    return row < seq ? *reinterpret_cast<const double2*>(x + int64_t(row) * kDim + channel)
+                     : double2{0, 0};
+  };
+  for (int step = 0; step < kDim / 8; ++step) {
+    const double2 upper = load(first + lane.g, 8 * step + 2 * lane.t);
+    const double2 lower = load(first + lane.g + 8, 8 * step + 2 * lane.t);
+    to[step][0][threadIdx.x % kLanes] = {upper.x, lower.x};
+    to[step][1][threadIdx.x % kLanes] = {upper.y, lower.y};
+  }
 }
 
-__device__ inline double2 load_pair(const char* from) {
-  return *reinterpret_cast<const double2*>(from);
-}
+// The left side of a product with rows: 16 rows in shared memory, their first 8 kHeld channels in
+// registers, because reading them again for each tile would take all that shared memory can give.
+template <int kDim, int kHeld>
+class LeftRows {
+ public:
+  struct Step {
+    double x[4];
+  };
 
-// s = a tile^T: rows times rows.
-template <int kDim>
-__device__ void multiply_transposed(Scores& s, const Fragments<kDim>& a, const char* tile) {
+  // Once the rows are loaded.
+  __device__ explicit LeftRows(const Fragments<kDim>& from) : rows(from) {
+    for (int step = 0; step < kHeld; ++step)
+      held[step] = read(step);
+  }
+  // The channels 8 step ... 8 step + 7.
+  __device__ Step operator[](int step) const { return step < kHeld ? held[step] : read(step); }
+
+ private:
+  __device__ Step read(int step) const {
+    const double2 x = rows[step][0][threadIdx.x % kLanes], y = rows[step][1][threadIdx.x % kLanes];
+    return {{x.x, x.y, y.x, y.y}};
+  }
+
+  const Fragments<kDim>& rows;
+  Step held[kHeld > 0 ? kHeld : 1];
+};
+
+// s[i] = a tiles[i]^T: rows times rows.
+template <int kTiles, int kDim, int kHeld>
+__device__ void multiply_transposed(Scores (&s)[kTiles], const LeftRows<kDim, kHeld>& a,
+                                    const char* const (&tiles)[kTiles]) {
   const Lane lane;
   const int row = lane.g ^ (lane.g % 2 * 4);
-  const char* even = tile + row * 128 + (lane.t ^ row) * 16;
-  const char* odd = tile + row * 128 + (lane.t ^ row ^ 4) * 16;
-  for (auto& half : s)
-    for (double& x : half)
-      x = 0;
-  struct Step {
-    double2 a[2], b[2];
-  };
-  const auto load = [&](int step) {
-    const char* b = (step % 2 == 0 ? even : odd) + step / 2 * 2048;
-    const auto& from = a[step];
-    return Step{{from[0][threadIdx.x % kLanes], from[1][threadIdx.x % kLanes]},
-                {load_pair(b), load_pair(b + 1024)}};
-  };
-  Step now = load(0);
+  const int even = row * 128 + (lane.t ^ row) * 16, odd = row * 128 + (lane.t ^ row ^ 4) * 16;
+  for (auto& tile : s)
+    for (auto& half : tile)
+      for (double& x : half)
+        x = 0;
 #pragma unroll
   for (int step = 0; step < kDim / 8; ++step) {
-    const Step next = load(step + 1 < kDim / 8 ? step + 1 : step);
-    const double x[4] = {now.a[0].x, now.a[1].x, now.a[0].y, now.a[1].y};
-    for (int half = 0; half < 2; ++half)
-      ptx::mma(s[half], x, now.b[half].x, now.b[half].y);
-    now = next;
+    const auto x = a[step];
+    for (int i = 0; i < kTiles; ++i)
+      for (int half = 0; half < 2; ++half) {
+        const char* from =
+            tiles[i] + (step % 2 == 0 ? even : odd) + step / 2 * 2048 + half * 1024;
+        const double2 b = *reinterpret_cast<const double2*>(from);
+        ptx::mma(s[i][half], x.x, b.x, b.y);
+      }
   }
 }
 
 // to += p tile: rows times columns.
 template <int kDim>
-__device__ void multiply_add(Rows<kDim>& to, const Scores& p, const char* tile) {
+__device__ void multiply_add(Rows<kDim>& to, const Weights& p, const char* tile) {
+  constexpr int kSteps = kDim / 4;  // 8 channels of one half of the rows
   const Lane lane;
+  const auto at = [&](int row, int channel) {
+    return tile + row * 128 + ((channel / 2) ^ row) * 16 + channel % 2 * 8;
+  };
   const int even_row = 2 * lane.t, odd_row = (2 * lane.t + 1) ^ 4;
-  const char* even = tile + even_row * 128 + (lane.g ^ even_row) * 16;
-  const char* odd = tile + odd_row * 128 + (lane.g ^ odd_row) * 16;
-  struct Step {
-    double2 even, odd;
+  const char* even[2] = {at(even_row, lane.g), at(even_row, lane.g + 8)};
+  const char* odd[2] = {at(odd_row, lane.g), at(odd_row, lane.g + 8)};
+  const auto right = [&](int step) {
+    const int offset = step / 4 * 2048 + step / 2 % 2 * 1024, n = step % 2;
+    const auto value = [](const char* from) { return *reinterpret_cast<const double*>(from); };
+    return double2{value(even[n] + offset), value(odd[n] + offset)};
   };
-  const auto load = [&](int step) {
-    const int offset = step / 2 * 2048 + step % 2 * 1024;
-    return Step{load_pair(even + offset), load_pair(odd + offset)};
-  };
-  Step now = load(0);
 #pragma unroll
-  for (int step = 0; step < kDim / 8; ++step) {  // 16 channels, 8 rows
-    const Step next = load(step + 1 < kDim / 8 ? step + 1 : step);
-    const int m = step / 2, half = step % 2;
-    const double x[4] = {p[half][0], p[half][2], p[half][1], p[half][3]};
-    ptx::mma(to[2 * m], x, now.even.x, now.odd.x);
-    ptx::mma(to[2 * m + 1], x, now.even.y, now.odd.y);
-    now = next;
+  for (int step = 0; step < kSteps; ++step) {
+    const double2 b = right(step);
+    ptx::mma(to[step / 4 * 2 + step % 2], p[step / 2 % 2], b.x, b.y);
   }
 }
 

@@ -15,12 +15,16 @@ struct TileSource {
   int head, row;
 };
 
-// Tiles of K and V in turn.
+// Tiles of K and V, some of the one and as many of the other in turn.
 struct KeysAndValues {
   const CUtensorMap *k, *v;
   int head, first;  // the first key
+  int together;     // tiles
+  int skip;         // keys between those taken together
   __device__ TileSource operator()(int i) const {
-    return {i % 2 == 0 ? k : v, head, first + i / 2 * kTileRows};
+    const int turn = i / (2 * together), at = i % (2 * together);
+    return {at < together ? k : v, head,
+            first + turn * (together * kTileRows + skip) + at % together * kTileRows};
   }
 };
 
