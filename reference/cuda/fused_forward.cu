@@ -15,7 +15,6 @@ namespace ringcheck::reference {
 namespace {
 
 constexpr int kBlockRows = kWarps * kTileRows, kBuffers = 6;
-constexpr int kHeld = 0, kTiles = 2, kKeys = kTiles * kTileRows;  // keys at once
 
 struct Forward {
   FusedInputs in;
@@ -49,42 +48,36 @@ struct Softmax {
 
   // The weights of a tile's scores. `key` is the first one of the tile.
   template <bool kHidden>
-  __device__ void weigh(Weights (&weights)[kTiles], const Scores (&s)[kTiles], int key,
-                        const PowerTable& powers) {
+  __device__ void weigh(Weights& weights, const Scores& s, int key, const PowerTable& powers) {
     const Lane lane;
-    const auto visible = [&](int i, int half, int c) {
-      return !kHidden || run[c / 2].sees(key + i * kTileRows + lane.column(half, c));
+    const auto visible = [&](int half, int c) {
+      return !kHidden || run[c / 2].sees(key + lane.column(half, c));
     };
-    const auto each = [](const auto& use) {
-      for (int i = 0; i < kTiles; ++i)
-        for (int half = 0; half < 2; ++half)
-          for (int c = 0; c < 4; ++c)
-            use(i, half, c);
-    };
-    Scores shifted[kTiles];
+    Scores shifted;
     const auto shift = [&] {
-      each([&](int i, int half, int c) {
-        shifted[i][half][c] = fma(s[i][half][c], factor, base[c / 2]);
-      });
+      for (int half = 0; half < 2; ++half)
+        for (int c = 0; c < 4; ++c)
+          shifted[half][c] = fma(s[half][c], factor, base[c / 2]);
     };
     shift();
     bool high = false;
-    each([&](int i, int half, int c) {
-      if (visible(i, half, c)) {
-        max[c / 2] = s[i][half][c] > max[c / 2] ? s[i][half][c] : max[c / 2];
-        high |= __double_as_longlong(shifted[i][half][c]) > kTooHigh;
-      }
-    });
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 4; ++c)
+        if (visible(half, c)) {
+          max[c / 2] = s[half][c] > max[c / 2] ? s[half][c] : max[c / 2];
+          high |= __double_as_longlong(shifted[half][c]) > kTooHigh;
+        }
     if (__any_sync(kAll, high)) {
       raise();
       shift();
     }
-    each([&](int i, int half, int c) {
-      const double n = shifted[i][half][c] - base[c / 2];
-      const double p = power(shifted[i][half][c], fma(s[i][half][c], factor, -n), powers);
-      weights[i][half][left(c)] = visible(i, half, c) ? p : 0;
-      sum[c / 2] += weights[i][half][left(c)];
-    });
+    for (int half = 0; half < 2; ++half)
+      for (int c = 0; c < 4; ++c) {
+        const double n = shifted[half][c] - base[c / 2];
+        const double p = power(shifted[half][c], fma(s[half][c], factor, -n), powers);
+        weights[half][left(c)] = visible(half, c) ? p : 0;
+        sum[c / 2] += weights[half][left(c)];
+      }
   }
 
   // The levels follow the maxima.
@@ -150,39 +143,32 @@ __device__ void forward(const Forward& f, const CUtensorMap& k, const CUtensorMa
     softmax.run[half] = runs[first + lane.g + 8 * half];
   const Hull hull = warp_hull(Hull(runs.of_lane(first)));
   const Run tiles = block_tiles(hull, memory.run);
-  const int start = tiles.begin * kTileRows;
-  const int count = (tiles.end - tiles.begin + kTiles - 1) / kTiles;
-  Ring<kDim> ring(memory.ring, 2 * kTiles * count,
-                  {&k, &v, head / int(f.in.sizes.shared), start, kTiles, 0});
+  const int count = tiles.end - tiles.begin;
+  Ring<kDim> ring(memory.ring, 2 * count,
+                  {&k, &v, head / int(f.in.sizes.shared), tiles.begin * kTileRows, kTileRows});
   if (threadIdx.x == 0)
     ring.start();
   fill(memory.powers);
   load_fragments<kDim>(memory.q[warp], f.in.q + int64_t(head) * seq * kDim, first, seq);
   __syncthreads();
-  const LeftRows<kDim, kHeld> q(memory.q[warp]);
-
+  
   for (int i = 0; i < count; ++i) {
-    const int key = start + i * kKeys, at = 2 * kTiles * i;
-    const bool touched = hull.touches(key, kKeys);
-    const char* k_tiles[kTiles];
-    for (int n = 0; n < kTiles; ++n)
-      k_tiles[n] = ring.wait(at + n);
-    Scores s[kTiles];
-    Weights p[kTiles];
+    const int key = (tiles.begin + i) * kTileRows;
+    const bool touched = hull.touches(key, kTileRows);
+    const char* k_tile = ring.wait(2 * i);
+    Scores s;
+    Weights p;
     if (touched)
-      multiply_transposed(s, q, k_tiles);
-    for (int n = 0; n < kTiles; ++n)
-      ring.leave(at + n);
-    if (touched && hull.covers(key, kKeys))
+      multiply_transposed<kDim>(s, memory.q[warp], k_tile);
+    ring.leave(2 * i);
+    if (touched && hull.covers(key, kTileRows))
       softmax.template weigh<false>(p, s, key, memory.powers);
     else if (touched)
       softmax.template weigh<true>(p, s, key, memory.powers);
-    for (int n = 0; n < kTiles; ++n) {
-      const char* v_tile = ring.wait(at + kTiles + n);
-      if (touched)
-        multiply_add<kDim>(softmax.o, p[n], v_tile);
-      ring.leave(at + kTiles + n);
-    }
+    const char* v_tile = ring.wait(2 * i + 1);
+    if (touched)
+      multiply_add<kDim>(softmax.o, p, v_tile);
+    ring.leave(2 * i + 1);
   }
   softmax.store(f, first, head);
 }

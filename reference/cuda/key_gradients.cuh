@@ -13,31 +13,40 @@
 namespace ringcheck::reference {
 
 constexpr int kKeyWarps = kWarps / 2, kKeyRows = kKeyWarps * kTileRows;
-constexpr int kKeyHeld = 4;
 
-// Tiles of Q and dO in turn, head after head of those that share the keys.
-struct QueriesAndGradients {
-  const CUtensorMap *q, *d_o;
+// Tiles of Q or dO, head after head of those that share the keys.
+struct Queries {
+  const CUtensorMap* map;
   int head, first, count;  // the first head, the first tile, tiles a head
   __device__ TileSource operator()(int i) const {
-    return {i % 2 == 0 ? q : d_o, head + i / 2 / count, (first + i / 2 % count) * kTileRows};
+    return {map, head + i / count, (first + i % count) * kTileRows};
   }
 };
 
+// A tile of Q is read first for P^T and last for dK, one of dO for dP^T and dV in between.
 template <int kDim>
-using KeyRing = TileRing<kDim, 5, kWarps, QueriesAndGradients>;
+using QueryTiles = TileRing<kDim, 3, kWarps, Queries>;
+template <int kDim>
+using GradientTiles = TileRing<kDim, 2, kWarps, Queries>;
 
 // P^T on its way from one warp to the other. Two of them take turns.
+//
+// The second warp starts a tile when the first has the scores of the next one, or nothing to do
+// with it: so one of them multiplies while the other computes powers.
 struct Handover {
   double2 p[2][4][kLanes];
-  uint64_t full[2], empty[2];
+  uint64_t full[2], empty[2], scored[2];
 
   __device__ void start() {
     for (int i = 0; i < 2; ++i) {
       ptx::mbarrier_init(&full[i], 1);
       ptx::mbarrier_init(&empty[i], 1);
+      ptx::mbarrier_init(&scored[i], 1);
     }
   }
+  __device__ void announce(int i) { arrive(&scored[i % 2]); }
+  __device__ void await(int i) { ptx::mbarrier_wait(&scored[i % 2], i / 2 % 2); }
+
   __device__ void send(const Weights& s, int i) {
     ptx::mbarrier_wait(&empty[i % 2], (i / 2 + 1) % 2);
     for (int n = 0; n < 4; ++n)
@@ -64,7 +73,8 @@ struct Handover {
 
 template <int kDim>
 struct KeyMemory {
-  typename KeyRing<kDim>::Memory ring;
+  typename QueryTiles<kDim>::Memory q;
+  typename GradientTiles<kDim>::Memory d_o;
   Fragments<kDim> k[kKeyWarps], v[kKeyWarps];
   Handover handover[kKeyWarps];
   PowerTable powers;
@@ -86,11 +96,11 @@ template <int kDim>
 struct KeyWarp {
   const Backward& b;
   KeyMemory<kDim>& memory;
-  KeyRing<kDim>& ring;
+  QueryTiles<kDim>& q;
+  GradientTiles<kDim>& d_o;
   Runs runs;
   Handover& handover;
-  int key;                                 // the first one
-  const LeftRows<kDim, kKeyHeld>& rows;  // of K or V
+  int group, key;  // key: the first one
 
   // A value of each of the lane's columns, [half][c % 2].
   using Columns = double[2][2];
@@ -114,49 +124,54 @@ struct KeyWarp {
           s[half][left(c)] = 0;
   }
 
-  // dV, and P^T for the other warp. `i` counts the tiles, `n` those that the keys are seen from.
+  // dV, and P^T for the other warp. `i` counts the tiles, `n` those that see one of the keys.
   __device__ void values(Rows<kDim>& dv, int i, int n, int head, int first, bool hidden) {
     Columns lse;
     load(lse, b.saved.lse, head, first);
-    Scores s[1];
+    Scores s;
     Weights p;
-    multiply_transposed(s, rows, {ring.wait(2 * i)});
-    ring.leave(2 * i);
+    multiply_transposed<kDim>(s, memory.k[group], q.wait(i));
+    q.leave(i);
+    handover.announce(i);
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c)
-        p[half][left(c)] = probability(s[0][half][c], b.factor, lse[half][c % 2] * kLse, memory.powers);
+        p[half][left(c)] =
+            probability(s[half][c], b.factor, lse[half][c % 2] * kLse, memory.powers);
     if (hidden)
       clear(p, first, [](const Run& run, int key) { return !run.sees(key); });
     handover.send(p, n);
-    multiply_add<kDim>(dv, p, ring.wait(2 * i + 1));
-    ring.leave(2 * i + 1);
+    multiply_add<kDim>(dv, p, d_o.wait(i));
+    d_o.leave(i);
   }
 
   // dK, with P^T from the other warp.
   __device__ void keys(Rows<kDim>& dk, int i, int n, int head, int first, bool hidden) {
     Columns delta;
     load(delta, b.saved.delta, head, first);
-    Scores dp[1];
+    Scores dp;
     Weights p, ds;
-    multiply_transposed(dp, rows, {ring.wait(2 * i + 1)});
-    ring.leave(2 * i + 1);
+    handover.await(i + 1);
+    multiply_transposed<kDim>(dp, memory.v[group], d_o.wait(i));
+    d_o.leave(i);
     handover.receive(p, n);
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c)
-        ds[half][left(c)] = p[half][left(c)] * (dp[0][half][c] - delta[half][c % 2]);
+        ds[half][left(c)] = p[half][left(c)] * (dp[half][c] - delta[half][c % 2]);
     if (hidden)
       clear(ds, first, [](const Run& run, int key) {
         return !run.sees(key) || run.end - run.begin == 1;
       });
-    multiply_add<kDim>(dk, ds, ring.wait(2 * i));
-    ring.leave(2 * i);
+    multiply_add<kDim>(dk, ds, q.wait(i));
+    q.leave(i);
   }
 
-  __device__ void pass(int i) {
-    ring.wait(2 * i);
-    ring.leave(2 * i);
-    ring.wait(2 * i + 1);
-    ring.leave(2 * i + 1);
+  __device__ void pass(int i, bool values) {
+    q.wait(i);
+    q.leave(i);
+    if (values)
+      handover.announce(i);
+    d_o.wait(i);
+    d_o.leave(i);
   }
 };
 
@@ -170,12 +185,15 @@ __device__ void key_gradients(const Backward& b, const CUtensorMap& q, const CUt
   const Runs runs{b.in.begin, b.in.end, seq};
   const Run tiles = tiles_that_see(runs, block, memory);
   const int count = tiles.end - tiles.begin, key = block + group * kTileRows;
-  KeyRing<kDim> ring(memory.ring, 2 * count * shared,
-                     {&q, &d_o, pair * shared, tiles.begin, count});
+  const Queries queries{&q, pair * shared, tiles.begin, count};
+  const Queries gradients{&d_o, pair * shared, tiles.begin, count};
+  QueryTiles<kDim> q_tiles(memory.q, count * shared, queries);
+  GradientTiles<kDim> d_o_tiles(memory.d_o, count * shared, gradients);
   if (threadIdx.x == 0) {
     for (Handover& h : memory.handover)
       h.start();
-    ring.start();
+    q_tiles.start();
+    d_o_tiles.start();
   }
   fill(memory.powers);
   const int64_t start = int64_t(pair) * seq * kDim;
@@ -185,8 +203,7 @@ __device__ void key_gradients(const Backward& b, const CUtensorMap& q, const CUt
     load_fragments<kDim>(memory.v[group], b.in.v + start, key, seq);
   __syncthreads();
 
-  const LeftRows<kDim, kKeyHeld> rows(values ? memory.k[group] : memory.v[group]);
-  KeyWarp<kDim> warp{b, memory, ring, runs, memory.handover[group], key, rows};
+  KeyWarp<kDim> warp{b, memory, q_tiles, d_o_tiles, runs, memory.handover[group], group, key};
   Rows<kDim> sum = {};  // dV or dK
   const auto first_query = [&](int i) { return (tiles.begin + i % count) * kTileRows; };
   Run next = count > 0 ? runs.of_lane(first_query(0)) : Run{};
@@ -195,16 +212,18 @@ __device__ void key_gradients(const Backward& b, const CUtensorMap& q, const CUt
     const Hull hull = warp_hull(Hull(next));
     next = runs.of_lane(first_query(i + 1));
     if (!hull.touches(key, kTileRows))
-      warp.pass(i);
+      warp.pass(i, values);
     else if (values)
       warp.values(sum, i, n++, head, first, !hull.covers(key, kTileRows));
     else
       warp.keys(sum, i, n++, head, first, !hull.covers(key, kTileRows));
   }
-  if (values)
+  if (values) {
+    warp.handover.announce(count * shared);
     store_rows<kDim>(b.out.dv + start, sum, 1, key, seq);
-  else
+  } else {
     store_rows<kDim>(b.out.dk + start, sum, b.in.scale, key, seq);
+  }
 }
 
 template <int kDim>

@@ -13,7 +13,6 @@
 namespace ringcheck::reference {
 
 constexpr int kQueryWarps = kWarps / 2, kQueryRows = kQueryWarps * kTileRows;
-constexpr int kQueryHeld = 2;
 
 template <int kDim>
 using QueryRing = TileRing<kDim, 3, kQueryWarps, KeysAndValues>;
@@ -88,7 +87,7 @@ __device__ void query_gradient(const Backward& b, const CUtensorMap& k, const CU
   const int mine = (count + 1 - parity) / 2;
   QueryRing<kDim> ring(memory.rings[parity], 2 * mine,
                        {&k, &v, head / int(b.in.sizes.shared),
-                        (tiles.begin + parity) * kTileRows, 1, kTileRows});
+                        (tiles.begin + parity) * kTileRows, 2 * kTileRows});
   if (group == 0 && threadIdx.x % kLanes == 0)
     ring.start();
   fill(memory.powers);
@@ -100,23 +99,22 @@ __device__ void query_gradient(const Backward& b, const CUtensorMap& k, const CU
   __syncthreads();
 
   Rows<kDim> dq = {};
-  const LeftRows<kDim, kQueryHeld> q(memory.q[group]), d_o(memory.d_o[group]);
   for (int i = 0; i < mine; ++i) {
     const int key = (tiles.begin + parity + 2 * i) * kTileRows;
     const bool touched = hull.touches(key, kTileRows);
     const char* k_tile = ring.wait(2 * i);
-    Scores s[1], dp[1];
+    Scores s, dp;
     Weights ds;
     if (touched)
-      multiply_transposed(s, q, {k_tile});
+      multiply_transposed<kDim>(s, memory.q[group], k_tile);
     const char* v_tile = ring.wait(2 * i + 1);
     if (touched)
-      multiply_transposed(dp, d_o, {v_tile});
+      multiply_transposed<kDim>(dp, memory.d_o[group], v_tile);
     ring.leave(2 * i + 1);
     if (touched && hull.covers(key, kTileRows))
-      rows.differentiate<false>(ds, s[0], dp[0], key, b.factor, memory.powers);
+      rows.differentiate<false>(ds, s, dp, key, b.factor, memory.powers);
     else if (touched)
-      rows.differentiate<true>(ds, s[0], dp[0], key, b.factor, memory.powers);
+      rows.differentiate<true>(ds, s, dp, key, b.factor, memory.powers);
     if (touched)
       multiply_add<kDim>(dq, ds, k_tile);
     ring.leave(2 * i);

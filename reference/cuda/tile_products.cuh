@@ -64,54 +64,24 @@ __device__ void load_fragments(Fragments<kDim>& to, const double* x, int first, 
   }
 }
 
-// The left side of a product with rows: 16 rows in shared memory, their first 8 kHeld channels in
-// registers, because reading them again for each tile would take all that shared memory can give.
-template <int kDim, int kHeld>
-class LeftRows {
- public:
-  struct Step {
-    double x[4];
-  };
-
-  // Once the rows are loaded.
-  __device__ explicit LeftRows(const Fragments<kDim>& from) : rows(from) {
-    for (int step = 0; step < kHeld; ++step)
-      held[step] = read(step);
-  }
-  // The channels 8 step ... 8 step + 7.
-  __device__ Step operator[](int step) const { return step < kHeld ? held[step] : read(step); }
-
- private:
-  __device__ Step read(int step) const {
-    const double2 x = rows[step][0][threadIdx.x % kLanes], y = rows[step][1][threadIdx.x % kLanes];
-    return {{x.x, x.y, y.x, y.y}};
-  }
-
-  const Fragments<kDim>& rows;
-  Step held[kHeld > 0 ? kHeld : 1];
-};
-
-// s[i] = a tiles[i]^T: rows times rows.
-template <int kTiles, int kDim, int kHeld>
-__device__ void multiply_transposed(Scores (&s)[kTiles], const LeftRows<kDim, kHeld>& a,
-                                    const char* const (&tiles)[kTiles]) {
+// s = a tile^T: rows times rows.
+template <int kDim>
+__device__ void multiply_transposed(Scores& s, const Fragments<kDim>& a, const char* tile) {
   const Lane lane;
   const int row = lane.g ^ (lane.g % 2 * 4);
-  const int even = row * 128 + (lane.t ^ row) * 16, odd = row * 128 + (lane.t ^ row ^ 4) * 16;
-  for (auto& tile : s)
-    for (auto& half : tile)
-      for (double& x : half)
-        x = 0;
+  const char* even = tile + row * 128 + (lane.t ^ row) * 16;
+  const char* odd = tile + row * 128 + (lane.t ^ row ^ 4) * 16;
+  for (auto& half : s)
+    for (double& x : half)
+      x = 0;
 #pragma unroll
   for (int step = 0; step < kDim / 8; ++step) {
-    const auto x = a[step];
-    for (int i = 0; i < kTiles; ++i)
-      for (int half = 0; half < 2; ++half) {
-        const char* from =
-            tiles[i] + (step % 2 == 0 ? even : odd) + step / 2 * 2048 + half * 1024;
-        const double2 b = *reinterpret_cast<const double2*>(from);
-        ptx::mma(s[i][half], x.x, b.x, b.y);
-      }
+    const double2 x = a[step][0][threadIdx.x % kLanes], y = a[step][1][threadIdx.x % kLanes];
+    for (int half = 0; half < 2; ++half) {
+      const char* from = (step % 2 == 0 ? even : odd) + step / 2 * 2048 + half * 1024;
+      const double2 b = *reinterpret_cast<const double2*>(from);
+      ptx::mma(s[half], {x.x, x.y, y.x, y.y}, b.x, b.y);
+    }
   }
 }
 

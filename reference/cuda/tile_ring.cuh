@@ -15,16 +15,12 @@ struct TileSource {
   int head, row;
 };
 
-// Tiles of K and V, some of the one and as many of the other in turn.
+// Tiles of K and V in turn.
 struct KeysAndValues {
   const CUtensorMap *k, *v;
-  int head, first;  // the first key
-  int together;     // tiles
-  int skip;         // keys between those taken together
+  int head, first, step;  // the first key, and keys from one tile of K to the next
   __device__ TileSource operator()(int i) const {
-    const int turn = i / (2 * together), at = i % (2 * together);
-    return {at < together ? k : v, head,
-            first + turn * (together * kTileRows + skip) + at % together * kTileRows};
+    return {i % 2 == 0 ? k : v, head, first + i / 2 * step};
   }
 };
 
