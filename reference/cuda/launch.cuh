@@ -12,7 +12,7 @@
 
 namespace ringcheck::reference {
 
-inline void check(cudaError_t status, const char *what) {
+inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     throw std::runtime_error(std::string("fused attention: ") + what + ": " +
                              cudaGetErrorString(status));
@@ -20,18 +20,17 @@ inline void check(cudaError_t status, const char *what) {
 
 // How tiles of an array [heads, seq, kDim] of doubles are copied: rows beyond
 // seq as zeros.
-CUtensorMap tile_map(const double *x, int64_t heads, int64_t seq, int64_t dim);
+CUtensorMap tile_map(const double* x, int64_t heads, int64_t seq, int64_t dim);
 
 template <class Kernel, class... Arguments>
-void launch(Kernel kernel, dim3 grid, int threads, int memory,
-            cudaStream_t stream, const Arguments &...arguments) {
+void launch(Kernel kernel, dim3 grid, int threads, int memory, cudaStream_t stream,
+            const Arguments&... arguments) {
   if (grid.x == 0 || grid.y == 0)
     return;
-  check(cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, memory),
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, memory),
         "shared memory");
   kernel<<<grid, threads, memory, stream>>>(arguments...);
   check(cudaGetLastError(), "launch");
 }
 
-} // namespace ringcheck::reference
+}  // namespace ringcheck::reference

@@ -10,61 +10,58 @@
 // ISA 8.0.
 namespace ringcheck::reference::ptx {
 
-__device__ inline uint32_t shared_address(const void *p) {
+__device__ inline uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
 // c [16, 8] += a [16, 8] b [8, 8]. Lane 4 g + t holds
 //   a: (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4);   b: (t, g), (t + 4, g);
 //   c: (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1).
-__device__ inline void mma(double (&c)[4], const double (&a)[4], double b0,
-                           double b1) {
+__device__ inline void mma(double (&c)[4], const double (&a)[4], double b0, double b1) {
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
 }
 
-__device__ inline void mbarrier_init(uint64_t *barrier, uint32_t arrivals) {
-  asm volatile(
-      "mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-      "r"(arrivals)
-      : "memory");
+__device__ inline void mbarrier_init(uint64_t* barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 // Makes initialised barriers visible to tensor copies.
 __device__ inline void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-__device__ inline void mbarrier_arrive(uint64_t *barrier) {
+__device__ inline void mbarrier_arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+__device__ inline void mbarrier_arrive_expect(uint64_t* barrier, uint32_t bytes) {
   asm volatile(
-      "mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
       : "memory");
 }
-__device__ inline void mbarrier_arrive_expect(uint64_t *barrier,
-                                              uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
-}
-__device__ inline bool mbarrier_try_wait(uint64_t *barrier, uint32_t parity) {
+__device__ inline bool mbarrier_try_wait(uint64_t* barrier, uint32_t parity) {
   uint32_t done;
-  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, "
-               "[%1], %2; selp.u32 %0, 1, 0, p; "
-               "}"
-               : "=r"(done)
-               : "r"(shared_address(barrier)), "r"(parity)
-               : "memory");
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, "
+      "[%1], %2; selp.u32 %0, 1, 0, p; "
+      "}"
+      : "=r"(done)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
   return done;
 }
-__device__ inline void mbarrier_wait(uint64_t *barrier, uint32_t parity) {
+__device__ inline void mbarrier_wait(uint64_t* barrier, uint32_t parity) {
   while (!mbarrier_try_wait(barrier, parity)) {
   }
 }
 
 // Arrives; true for the last one that the phase waits for. What all of them
 // read before is read then.
-__device__ inline bool mbarrier_arrive_last(uint64_t *barrier) {
+__device__ inline bool mbarrier_arrive_last(uint64_t* barrier) {
   uint64_t before;
   uint32_t pending, done = 0;
   asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];"
@@ -73,23 +70,25 @@ __device__ inline bool mbarrier_arrive_last(uint64_t *barrier) {
                : "memory");
   asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(before));
   while (pending == 1 && done == 0)
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.shared::cta.b64 p, [%1], "
-                 "%2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "l"(before)
-                 : "memory");
+    asm volatile(
+        "{ .reg .pred p; mbarrier.test_wait.shared::cta.b64 p, [%1], "
+        "%2; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(shared_address(barrier)), "l"(before)
+        : "memory");
   return pending == 1;
 }
 
 // The box of `map` at coordinates {0, y, 0, w} to shared memory; its bytes are
 // counted on `barrier`.
-__device__ inline void tensor_copy(void *to, const CUtensorMap *map, int y,
-                                   int w, uint64_t *barrier) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::"
-               "complete_tx::bytes "
-               "[%0], [%1, {%2, %3, %2, %4}], [%5];" ::"r"(shared_address(to)),
-               "l"(map), "r"(0), "r"(y), "r"(w), "r"(shared_address(barrier))
-               : "memory");
+__device__ inline void tensor_copy(void* to, const CUtensorMap* map, int y, int w,
+                                   uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::"
+      "complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %2, %4}], [%5];" ::"r"(shared_address(to)),
+      "l"(map), "r"(0), "r"(y), "r"(w), "r"(shared_address(barrier))
+      : "memory");
 }
 
-} // namespace ringcheck::reference::ptx
+}  // namespace ringcheck::reference::ptx

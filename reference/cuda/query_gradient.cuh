@@ -18,7 +18,8 @@ constexpr int kQueryWarps = kWarps / 2, kQueryRows = kQueryWarps * kTileRows;
 template <int kDim>
 using QueryRing = TileRing<kDim, 3, kQueryWarps, KeysAndValues>;
 
-template <int kDim> struct QueryMemory {
+template <int kDim>
+struct QueryMemory {
   typename QueryRing<kDim>::Memory rings[2];
   Fragments<kDim> q[kQueryWarps], d_o[kQueryWarps];
   PowerTable powers;
@@ -31,7 +32,7 @@ struct QueryRows {
   int first;
   double lse[2], delta[2];
 
-  __device__ QueryRows(const Backward &b, const Runs &runs, int first, int head)
+  __device__ QueryRows(const Backward& b, const Runs& runs, int first, int head)
       : runs(runs), first(first) {
     const Lane lane;
     for (int half = 0; half < 2; ++half) {
@@ -43,24 +44,22 @@ struct QueryRows {
   }
 
   // dP - D before the products.
-  __device__ void start(Scores &dp) const {
-    for (auto &half : dp)
+  __device__ void start(Scores& dp) const {
+    for (auto& half : dp)
       for (int c = 0; c < 4; ++c)
         half[c] = -delta[c / 2];
   }
 
   // `dp` is dP - D.
   template <bool kHidden>
-  __device__ void differentiate(Weights &ds, const Scores &s, const Scores &dp,
-                                int key, double factor,
-                                const PowerTable &powers) const {
+  __device__ void differentiate(Weights& ds, const Scores& s, const Scores& dp, int key,
+                                double factor, const PowerTable& powers) const {
     const Lane lane;
     for (int half = 0; half < 2; ++half)
       for (int c = 0; c < 4; ++c) {
         const double p = probability(s[half][c], factor, lse[c / 2], powers);
         const Run run = kHidden ? runs[first + lane.row(c)] : Run{};
-        const bool zero =
-            kHidden && (run.single() || !run.sees(key + lane.column(half, c)));
+        const bool zero = kHidden && (run.single() || !run.sees(key + lane.column(half, c)));
         ds[half][left(c)] = zero ? 0 : p * dp[half][c];
       }
   }
@@ -69,10 +68,9 @@ struct QueryRows {
 // The two halves of dQ: the second warp's goes through shared memory that is no
 // longer needed.
 template <int kDim>
-__device__ void add_halves(Rows<kDim> &dq, QueryMemory<kDim> &memory, int group,
-                           int parity) {
+__device__ void add_halves(Rows<kDim>& dq, QueryMemory<kDim>& memory, int group, int parity) {
   __syncthreads();
-  double *other = reinterpret_cast<double *>(&memory.q[group]);
+  double* other = reinterpret_cast<double*>(&memory.q[group]);
   for (int n = 0; n < kDim / 8; ++n)
     for (int c = 0; c < 4; ++c)
       if (parity == 1)
@@ -84,37 +82,13 @@ __device__ void add_halves(Rows<kDim> &dq, QueryMemory<kDim> &memory, int group,
         dq[n][c] += other[(4 * n + c) * kLanes + threadIdx.x % kLanes];
 }
 
+// Every other tile of keys that the block needs, by a warp whose queries see those of `hull`.
 template <int kDim>
-__device__ void query_gradient(const Backward &b, const CUtensorMap &k,
-                               const CUtensorMap &v) {
-  extern __shared__ __align__(1024) char raw[];
-  auto &memory = *reinterpret_cast<QueryMemory<kDim> *>(raw);
-  const int group = threadIdx.x / kLanes % kQueryWarps,
-            parity = threadIdx.x / kLanes / kQueryWarps;
-  const int seq = b.in.sizes.seq, head = blockIdx.x;
-  const int first =
-      (gridDim.y - 1 - blockIdx.y) * kQueryRows + group * kTileRows;
-  const Runs runs{b.in.begin, b.in.end, seq};
-  const QueryRows rows(b, runs, first, head);
-  const Hull hull = warp_hull(Hull(runs.of_lane(first)));
-  const Run tiles = block_tiles(hull, memory.run);
-  const int count = tiles.end - tiles.begin;
-  const int mine = (count + 1 - parity) / 2;
-  QueryRing<kDim> ring(memory.rings[parity], 2 * mine,
-                       {&k, &v, head / int(b.in.sizes.shared),
-                        (tiles.begin + parity) * kTileRows, 2 * kTileRows});
-  if (group == 0 && threadIdx.x % kLanes == 0)
-    ring.start();
-  fill(memory.powers);
-  const int64_t start = int64_t(head) * seq * kDim;
-  if (parity == 0)
-    load_fragments<kDim>(memory.q[group], b.in.q + start, first, seq);
-  else
-    load_fragments<kDim>(memory.d_o[group], b.saved.d_o + start, first, seq);
-  __syncthreads();
-
-  Rows<kDim> dq = {};
-  for (int i = 0; i < mine; ++i) {
+__device__ void pass_keys(Rows<kDim>& dq, const QueryRows& rows, QueryRing<kDim>& ring,
+                          const QueryMemory<kDim>& memory, const Hull& hull, const Run& tiles,
+                          double factor) {
+  const int group = threadIdx.x / kLanes % kQueryWarps, parity = threadIdx.x / kLanes / kQueryWarps;
+  for (int i = 0; 2 * i < tiles.end - tiles.begin - parity; ++i) {
     const int key = (tiles.begin + parity + 2 * i) * kTileRows;
     const bool touched = hull.touches(key, kTileRows);
     const auto k_tile = ring.take(2 * i);
@@ -128,24 +102,52 @@ __device__ void query_gradient(const Backward &b, const CUtensorMap &k,
       multiply_transposed<kDim>(dp, memory.d_o[group], v_tile.data);
     ring.leave(v_tile);
     if (touched && hull.covers(key, kTileRows))
-      rows.differentiate<false>(ds, s, dp, key, b.factor, memory.powers);
+      rows.differentiate<false>(ds, s, dp, key, factor, memory.powers);
     else if (touched)
-      rows.differentiate<true>(ds, s, dp, key, b.factor, memory.powers);
+      rows.differentiate<true>(ds, s, dp, key, factor, memory.powers);
     if (touched)
       multiply_add<kDim>(dq, ds, k_tile.data);
     ring.leave(k_tile);
   }
+}
+
+template <int kDim>
+__device__ void query_gradient(const Backward& b, const CUtensorMap& k, const CUtensorMap& v) {
+  extern __shared__ __align__(1024) char raw[];
+  auto& memory = *reinterpret_cast<QueryMemory<kDim>*>(raw);
+  const int group = threadIdx.x / kLanes % kQueryWarps, parity = threadIdx.x / kLanes / kQueryWarps;
+  const int seq = b.in.sizes.seq, head = blockIdx.x;
+  const int first = (gridDim.y - 1 - blockIdx.y) * kQueryRows + group * kTileRows;
+  const Runs runs{b.in.begin, b.in.end, seq};
+  const QueryRows rows(b, runs, first, head);
+  const Hull hull = warp_hull(Hull(runs.of_lane(first)));
+  const Run tiles = block_tiles(hull, memory.run);
+  const int mine = (tiles.end - tiles.begin + 1 - parity) / 2;
+  QueryRing<kDim> ring(
+      memory.rings[parity], 2 * mine,
+      {&k, &v, head / int(b.in.sizes.shared), (tiles.begin + parity) * kTileRows, 2 * kTileRows});
+  if (group == 0 && threadIdx.x % kLanes == 0)
+    ring.start();
+  fill(memory.powers);
+  const int64_t start = int64_t(head) * seq * kDim;
+  if (parity == 0)
+    load_fragments<kDim>(memory.q[group], b.in.q + start, first, seq);
+  else
+    load_fragments<kDim>(memory.d_o[group], b.saved.d_o + start, first, seq);
+  __syncthreads();
+
+  Rows<kDim> dq = {};
+  pass_keys<kDim>(dq, rows, ring, memory, hull, tiles, b.factor);
   add_halves<kDim>(dq, memory, group, parity);
   if (parity == 0)
     store_rows<kDim>(b.out.dq + start, dq, b.in.scale, first, seq);
 }
 
 template <int kDim>
-__global__ void __launch_bounds__(kWarps *kLanes, 1)
-    query_gradient_kernel(const Backward b,
-                          const __grid_constant__ CUtensorMap k,
+__global__ void __launch_bounds__(kWarps* kLanes, 1)
+    query_gradient_kernel(const Backward b, const __grid_constant__ CUtensorMap k,
                           const __grid_constant__ CUtensorMap v) {
   NV_IF_TARGET(NV_PROVIDES_SM_90, (query_gradient<kDim>(b, k, v);))
 }
 
-} // namespace ringcheck::reference
+}  // namespace ringcheck::reference

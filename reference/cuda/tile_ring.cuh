@@ -11,7 +11,7 @@ namespace ringcheck::reference {
 
 // Where a tile comes from: 16 rows of one head of an array [heads, seq, kDim].
 struct TileSource {
-  const CUtensorMap *map;
+  const CUtensorMap* map;
   int head, row;
 };
 
@@ -19,7 +19,7 @@ struct TileSource {
 struct KeysAndValues {
   const CUtensorMap *k, *v;
   int head, first,
-      step; // the first key, and keys from one tile of K to the next
+      step;  // the first key, and keys from one tile of K to the next
   __device__ TileSource operator()(int i) const {
     return {i % 2 == 0 ? k : v, head, first + i / 2 * step};
   }
@@ -29,15 +29,16 @@ struct KeysAndValues {
 // tile is read by kReaders warps; the last one that leaves it starts the copy
 // of the tile that comes next into its buffer. `source(i)` says where tile i
 // comes from.
-template <int kDim, int kBuffers, int kReaders, class Source> class TileRing {
-public:
+template <int kDim, int kBuffers, int kReaders, class Source>
+class TileRing {
+ public:
   struct Memory {
     alignas(1024) char tiles[kBuffers][kTileBytes<kDim>];
     uint64_t full[kBuffers];
     uint64_t left[kBuffers];
   };
 
-  __device__ TileRing(Memory &memory, int tiles, Source source)
+  __device__ TileRing(Memory& memory, int tiles, Source source)
       : memory_(memory), tiles_(tiles), source_(source) {}
 
   // By one thread, before any other uses the ring.
@@ -52,7 +53,7 @@ public:
   }
   // Tile i, once it is there. A warp takes all of them, in order.
   struct Tile {
-    const char *data;
+    const char* data;
     int number;
   };
   __device__ Tile take(int i) {
@@ -60,27 +61,26 @@ public:
     return {memory_.tiles[i % kBuffers], i};
   }
   // By a whole warp, which has read it.
-  __device__ void leave(const Tile &tile) {
+  __device__ void leave(const Tile& tile) {
     __syncwarp();
     if (threadIdx.x % kLanes == 0 &&
         ptx::mbarrier_arrive_last(&memory_.left[tile.number % kBuffers]))
       fetch(tile.number + kBuffers);
   }
 
-private:
+ private:
   __device__ void fetch(int i) {
     if (i >= tiles_)
       return;
     const int buffer = i % kBuffers;
     const TileSource from = source_(i);
     ptx::mbarrier_arrive_expect(&memory_.full[buffer], kTileBytes<kDim>);
-    ptx::tensor_copy(memory_.tiles[buffer], from.map, from.row, from.head,
-                     &memory_.full[buffer]);
+    ptx::tensor_copy(memory_.tiles[buffer], from.map, from.row, from.head, &memory_.full[buffer]);
   }
 
-  Memory &memory_;
+  Memory& memory_;
   int tiles_;
   Source source_;
 };
 
-} // namespace ringcheck::reference
+}  // namespace ringcheck::reference
