@@ -59,24 +59,17 @@ __device__ inline void mbarrier_wait(uint64_t* barrier, uint32_t parity) {
   }
 }
 
-// Arrives; true for the last one that the phase waits for. What all of them
-// read before is read then.
-__device__ inline bool mbarrier_arrive_last(uint64_t* barrier) {
-  uint64_t before;
-  uint32_t pending, done = 0;
-  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];"
-               : "=l"(before)
-               : "r"(shared_address(barrier))
-               : "memory");
-  asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(before));
-  while (pending == 1 && done == 0)
-    asm volatile(
-        "{ .reg .pred p; mbarrier.test_wait.shared::cta.b64 p, [%1], "
-        "%2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "l"(before)
-        : "memory");
-  return pending == 1;
+// One lane of a warp counts up, 0, 1 ... top, 0, and gets the count before; the others get zero.
+// What the warp has read before is read by then.
+__device__ inline uint32_t count_up(uint32_t* count, uint32_t top, bool counts) {
+  uint32_t before;
+  asm volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %3, 0; mov.u32 %0, 0;\n"
+      "@p atom.acq_rel.cta.shared::cta.inc.u32 %0, [%1], %2; }"
+      : "=r"(before)
+      : "r"(shared_address(count)), "r"(top), "r"(uint32_t(counts))
+      : "memory");
+  return before;
 }
 
 // The box of `map` at coordinates {0, y, 0, w} to shared memory; its bytes are

@@ -35,7 +35,7 @@ class TileRing {
   struct Memory {
     alignas(1024) char tiles[kBuffers][kTileBytes<kDim>];
     uint64_t full[kBuffers];
-    uint64_t left[kBuffers];
+    uint32_t left[kBuffers];
   };
 
   __device__ TileRing(Memory& memory, int tiles, Source source)
@@ -45,7 +45,7 @@ class TileRing {
   __device__ void start() {
     for (int i = 0; i < kBuffers; ++i) {
       ptx::mbarrier_init(&memory_.full[i], 1);
-      ptx::mbarrier_init(&memory_.left[i], kReaders);
+      memory_.left[i] = 0;
     }
     ptx::fence_mbarrier_init();
     for (int i = 0; i < kBuffers; ++i)
@@ -63,8 +63,9 @@ class TileRing {
   // By a whole warp, which has read it.
   __device__ void leave(const Tile& tile) {
     __syncwarp();
-    if (threadIdx.x % kLanes == 0 &&
-        ptx::mbarrier_arrive_last(&memory_.left[tile.number % kBuffers]))
+    const int buffer = tile.number % kBuffers;
+    if (ptx::count_up(&memory_.left[buffer], kReaders - 1, threadIdx.x % kLanes == 0) ==
+        kReaders - 1)
       fetch(tile.number + kBuffers);
   }
 
