@@ -10,6 +10,9 @@
 namespace ringcheck::reference {
 namespace {
 
+static_assert(sizeof(QueryMemory<128>) <= kMostShared);
+static_assert(sizeof(KeyMemory<128>) <= kMostShared);
+
 template <int kDim>
 void launch_backward(const Backward& b, cudaStream_t stream) {
   const FusedSizes& n = b.in.sizes;

@@ -190,6 +190,8 @@ __global__ void __launch_bounds__(kWarps* kLanes, 1)
   NV_IF_TARGET(NV_PROVIDES_SM_90, (forward<kDim>(f, k, v);))
 }
 
+static_assert(sizeof(ForwardMemory<128>) <= kMostShared);
+
 template <int kDim>
 void launch_forward(const Forward& f, cudaStream_t stream) {
   const FusedSizes& n = f.in.sizes;

@@ -22,6 +22,9 @@ inline void check(cudaError_t status, const char* what) {
 // seq as zeros.
 CUtensorMap tile_map(const double* x, int64_t heads, int64_t seq, int64_t dim);
 
+// What a block may have of shared memory.
+constexpr int kMostShared = 227 * 1024;
+
 template <class Kernel, class... Arguments>
 void launch(Kernel kernel, dim3 grid, int threads, int memory, cudaStream_t stream,
             const Arguments&... arguments) {
