@@ -18,8 +18,8 @@ struct TileSource {
 // Tiles of K and V in turn.
 struct KeysAndValues {
   const CUtensorMap *k, *v;
-  int head, first,
-      step;  // the first key, and keys from one tile of K to the next
+  int head;
+  int first, step;  // the first key, and keys from one tile of K to the next
   __device__ TileSource operator()(int i) const {
     return {i % 2 == 0 ? k : v, head, first + i / 2 * step};
   }
