@@ -16,7 +16,7 @@ namespace ringcheck::reference {
 Tensors attention(const Inputs& inputs, const Tiling& tiling) {
   const at::AutoDispatchBelowADInplaceOrView values_only;
   const Group all = grouped(inputs);
-  const Tiles mask_tiles = tiles(inputs.mask, tiling, inputs.q.device());
+  const Tiles mask_tiles = tiles(key_runs(inputs.mask), tiling, inputs.q.device());
   std::vector<Tensors> parts;
   for (const Range run : runs_of_pairs(all, tiling)) {
     const Solution part = solve(narrow(all, run), mask_tiles, tiling.tick);

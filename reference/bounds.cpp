@@ -108,7 +108,7 @@ Judgement judge(const Inputs& inputs, const Contract& contract, int world, const
                 const Tiling& tiling) {
   const at::AutoDispatchBelowADInplaceOrView values_only;
   const Group all = grouped(inputs);
-  const Tiles mask_tiles = tiles(inputs.mask, tiling, inputs.q.device());
+  const Tiles mask_tiles = tiles(key_runs(inputs.mask), tiling, inputs.q.device());
   const ErrorModel model{contract, static_cast<double>(world),
                          static_cast<double>(inputs.q.size(3)),
                          static_cast<double>(inputs.v.size(3))};
