@@ -4,22 +4,33 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
+
 #include "parity/case.h"
+#include "parity/tally.h"
 #include "parity/verdict.h"
 
 namespace ringcheck::parity {
 
-// Judges one tensor element by element: HARD, STAT, CHART, BIAS and VACUITY of docs/numerics.md.
-// All are [batch, heads, seq] or [batch, heads, seq, dim]; value, bound and sigma in float64.
-// A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand outside
-// all statistics.
+// Judges one tensor by the tally of its elements: HARD, STAT, BIAS and VACUITY of docs/numerics.md,
+// and CHART where the tally is of all elements. A NaN fails. Rows without any error allowed (bound
+// 0) are compared exactly and stand outside all statistics.
+struct Tallied {
+  Tally tally;
+  int64_t groups = 1;    // a pair of the tally is a batch entry and one of its groups of heads
+  int64_t heads = 1;     // in a group
+  bool complete = true;  // of all elements, not of a sample
+};
+TensorVerdict judge(const Case& test, const std::string& name, const Tallied& tallied);
+
+// A tensor of another shape than it should have.
+TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected);
+
+// Tally and judgement of a whole tensor, [batch, heads, seq] or [batch, heads, seq, dim]; value,
+// bound and sigma in float64.
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
                       const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma);
 
-// |error| may exceed the first-order bound by its second order, never by more.
-inline constexpr double kHard = 1.001;
-// Gaussian tail 1e-15 an element, sub-Gaussian 2.5e-14.
-inline constexpr double kStat = 8;
 // A check at which a zero would pass for this share of the energy does not count.
 inline constexpr double kVacuous = 0.02;
 

@@ -16,7 +16,8 @@ struct Evidence {
   const Case& test;
   const Problem& problem;
   const Outcome& outcome;
-  std::function<void()> tick;  // a sign of life during long work
+  std::function<void()> tick;  // a sign of life during long work, of one thread at a time
+  int64_t sample = 0;          // queries and keys of each head to judge; 0: all
 };
 
 // Judges an outcome. Adding one is one file in parity/oracles.

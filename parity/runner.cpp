@@ -34,7 +34,7 @@ Verdict judged(const Case& test, const Outcome& outcome, const RunOptions& optio
   verdict.test = test;
   verdict.ranks = outcome.ranks;
   for (const auto& [name, oracle] : Oracles::all()) {
-    verdict.oracles.push_back(oracle.judge({test, problem, outcome, tick}));
+    verdict.oracles.push_back(oracle.judge({test, problem, outcome, tick, options.sample}));
     verdict.oracles.back().name = name;
   }
   verdict.status = overall(verdict.oracles);

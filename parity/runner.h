@@ -16,6 +16,8 @@ struct RunOptions {
   // rank 0, operation "judge".
   std::function<void(int rank, const Operation&)> observer;
   Subject subject = context_parallel;
+  // Queries and keys of each head that parity judges, where the sequence is longer; 0: all.
+  int64_t sample = 0;
 };
 
 // One case, from problem to verdict, on threads of this process. A rank that fails or hangs is a

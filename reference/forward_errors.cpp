@@ -108,4 +108,13 @@ ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, co
   return {lse_error(model, strip, sums), o, delta_error(model, strip, o, row)};
 }
 
+ForwardErrors errors_of_given(const ErrorModel& model, const StripView& strip) {
+  const at::Tensor none = at::zeros_like(strip.sum);
+  KeySums sums;
+  sums.w = sums.z = none;
+  const at::Tensor rounding = model.output_rounding(strip.o);
+  const Error o{rounding, rounding.square() / 3};
+  return {lse_error(model, strip, sums), o, delta_error(model, strip, o, {none, none, none})};
+}
+
 }  // namespace ringcheck::reference

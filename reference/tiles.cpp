@@ -47,6 +47,11 @@ at::Tensor visible_pairs(const Mask& mask, Range queries, Range keys) {
   return pairs;
 }
 
+at::Tensor keys_of_queries(const KeyRuns& runs, at::Device device) {
+  return (at::tensor(runs.end, at::kLong) - at::tensor(runs.begin, at::kLong))
+      .to(device, at::kDouble);
+}
+
 Tiles tiles(const KeyRuns& runs, const Tiling& tiling, at::Device device) {
   if (tiling.rows < 1 || tiling.columns < 1)
     throw std::invalid_argument("a tile has no size");
@@ -54,7 +59,7 @@ Tiles tiles(const KeyRuns& runs, const Tiling& tiling, at::Device device) {
     return at::tensor(edge, at::kInt).to(device);
   };
   Tiles all{{}, edges(runs.begin), edges(runs.end), {}, {}};
-  all.keys = (all.end - all.begin).to(at::kDouble);
+  all.keys = keys_of_queries(runs, device);
   all.queries = at::tensor(queries_of_keys(runs), at::kLong).to(device, at::kDouble);
   for (const Range rows : ranges(runs.queries(), tiling.rows)) {
     Strip& strip = all.strips.emplace_back(Strip{rows, {}});

@@ -45,6 +45,9 @@ struct Tiles {
 
 Tiles tiles(const KeyRuns& runs, const Tiling& tiling, at::Device device);
 
+// [queries] float64.
+at::Tensor keys_of_queries(const KeyRuns& runs, at::Device device);
+
 // [queries, keys] bool on the CPU: visible(mask, q, k) of every pair.
 at::Tensor visible_pairs(const Mask& mask, Range queries, Range keys);
 
