@@ -16,6 +16,7 @@
 #include "cp/mpi_world.h"
 #include "cp/store_world.h"
 #include "parity/runner.h"
+#include "parity/self_test.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -42,14 +43,15 @@ std::unique_ptr<Session> connect(const Launcher& launcher) {
 }
 
 int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
-            std::optional<double> seconds, const RanksReport& report) {
+            const RanksOptions& options, const RanksReport& report) {
   const auto gpus = parity::any_on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = host.world(std::chrono::hours(12));
   std::vector<reports::CaseResult> results;
   for (const parity::Case& test : cases) {
     parity::RunOptions run;
-    run.deadline = deadline(seconds, test);
+    run.deadline = deadline(options.deadline_seconds, test);
+    run.sample = options.sample;
     const auto world = (test.device == "cuda" ? *gpus : host).world(run.deadline);
     const auto verdict = parity::verify(test, *world, run);
     if (host.rank() == 0)
@@ -86,7 +88,7 @@ std::string transport_of(const Launcher& launcher, const std::vector<parity::Cas
 }
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              std::optional<double> deadline_seconds, const RanksReport& report) {
+              const RanksOptions& options, const RanksReport& report) {
   const std::unique_ptr<Session> host = connect(launcher);
   if (const auto wrong = mismatch(launcher, host->rank(), host->size())) {
     if (launcher.rank <= 0)
@@ -95,10 +97,12 @@ int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
   }
   at::set_num_threads(1);
   try {
-    return run_all(*host, launcher, cases, deadline_seconds, report);
+    if (host->rank() == 0) parity::self_test(cases);  // the rank that judges
+    return run_all(*host, launcher, cases, options, report);
   } catch (const std::exception& error) {
+    const bool ours = dynamic_cast<const parity::SelfTestFailed*>(&error) != nullptr;
     std::cerr << "ringcheck: rank " << host->rank() << ": " << error.what() << std::endl;
-    host->abort(exit_codes::kDead);
+    host->abort(ours ? exit_codes::kSelfTest : exit_codes::kDead);
   }
 }
 

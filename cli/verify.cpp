@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck verify: is it right?
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "cp/cuda_library.h"
 #include "cp/launcher.h"
 #include "cp/moment.h"
+#include "parity/sampling.h"
 #include "reports/console.h"
 #include "reports/file.h"
 #include "reports/junit.h"
@@ -32,6 +34,8 @@ struct Options {
   Asked asked;
   std::string json, junit;
   std::optional<double> deadline;  // seconds
+  std::optional<std::string> sample_text;
+  int64_t sample = 0;  // of parity::RunOptions
   bool list = false, verbose = false;
 };
 
@@ -81,6 +85,25 @@ int exit_code_of(const Options& options, const Selection& selection,
   return reports::exit_code(cases);
 }
 
+// What a result says where only a sample was judged.
+void note_sample(int64_t sample, reports::CaseResult& test) {
+  const auto seq = test.parts.find("seq");
+  if (sample == 0 || seq == test.parts.end() || std::stoll(seq->second) <= sample)
+    return;
+  test.parts["sample"] = std::to_string(sample);
+  test.reproduce += " --sample " + std::to_string(sample);
+}
+
+std::string sampled_text(int64_t sample, const std::vector<reports::CaseResult>& cases) {
+  const auto sampled = std::count_if(cases.begin(), cases.end(), [](const auto& test) {
+    return test.parts.contains("sample");
+  });
+  return "sampled: " + std::to_string(sample) + " queries and keys of each head, in " +
+         std::to_string(sampled) + " of " + std::to_string(cases.size()) +
+         " cases; dK and dV given the O and LSE of the subject; " +
+         parity::chance_to_miss(sample) + "\n";
+}
+
 class Report {
  public:
   Report(const Options& options, const Selection& selection, std::string launcher,
@@ -104,12 +127,16 @@ class Report {
   int end(std::vector<reports::CaseResult> cases) {
     result_.environment.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     result_.cases = std::move(cases);
+    for (reports::CaseResult& test : result_.cases)
+      note_sample(options_.sample, test);
     result_.summary = reports::summary_of(result_.cases);
     if (options_.verbose)
       std::cout << "\n";
     std::cout << reports::console_report(result_);
     if (!options_.asked.clean.empty())
       std::cout << alarms_text(result_);
+    if (options_.sample > 0)
+      std::cout << sampled_text(options_.sample, result_.cases);
     std::cout << std::flush;
     if (!options_.json.empty())
       reports::write_file(options_.json, text_of(reports::to_json(result_)));
@@ -147,6 +174,7 @@ int run_supervised(const Options& options, const Selection& selection) {
   report.begin();
   SupervisorOptions supervisor;
   supervisor.deadline_seconds = options.deadline;
+  supervisor.sample = options.sample;
   auto progress = std::make_unique<Progress>(selection.cases.size());
   supervisor.finished = [&](const reports::CaseResult& test) {
     report.line(test);
@@ -164,14 +192,26 @@ int run_launched(const Options& options, const Selection& selection, const Launc
                                       transport_of(launcher, selection.cases));
     report->begin();
   }
-  return run_ranks(launcher, selection.cases, options.deadline, [&](auto results) {
+  return run_ranks(launcher, selection.cases, {options.deadline, options.sample}, [&](auto results) {
     for (const reports::CaseResult& test : results)
       report->line(test);
     return report->end(std::move(results));
   });
 }
 
-int run(const Options& options) {
+int64_t sample_of(const std::string& text) {
+  try {
+    if (const int64_t sample = parity::parse_size(text); sample > 0)
+      return sample;
+  } catch (const parity::BadCase&) {
+  }
+  throw UsageError("--sample: '" + text + "' is no number of queries and keys from 1 on; want for "
+                   "example --sample 256");
+}
+
+int run(Options options) {
+  if (options.sample_text)
+    options.sample = sample_of(*options.sample_text);
   Selection selection = selection_of(options);
   const auto launcher = detect_launcher();
   if (launcher)
@@ -227,6 +267,12 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
+  program
+      .add_option("--sample", options->sample_text,
+                  "judge N queries and N keys of each head, drawn at random, where a sequence is "
+                  "longer; default: all")
+      ->group(group)
+      ->type_name("N");
   program.add_option("--json", options->json, "write the result")->group(group)->type_name("FILE");
   program.add_option("--junit", options->junit, "write JUnit XML")->group(group)->type_name("FILE");
   program.add_flag("--verbose,-v", options->verbose, "a line per case")->group(group);

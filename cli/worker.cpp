@@ -19,6 +19,7 @@
 #include "cp/error.h"
 #include "cp/mpi_world.h"
 #include "parity/runner.h"
+#include "parity/self_test.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -28,6 +29,7 @@ constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
   std::string cases, status, results, inspect;
+  int64_t sample = 0;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
 
@@ -56,6 +58,16 @@ class Results {
   std::ofstream stream_;
 };
 
+bool passes_self_test(const std::vector<parity::Case>& cases) {
+  try {
+    parity::self_test(cases);
+    return true;
+  } catch (const parity::SelfTestFailed& error) {
+    std::cerr << error.what() << std::endl;
+    return false;
+  }
+}
+
 int run_threads(const Options& options) {
   const std::vector<parity::Case> cases = read_cases(options.cases);
   const StatusFile status = StatusFile::open(options.status);
@@ -63,7 +75,10 @@ int run_threads(const Options& options) {
   Results results(options.results);
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
+  run.sample = options.sample;
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
+  if (!passes_self_test(cases))
+    return exit_codes::kSelfTest;
   for (size_t i = 0; i < cases.size(); ++i) {
     for (int rank = cases[i].world; rank-- > 0;)
       status.begin(rank, static_cast<int>(i));
@@ -78,14 +93,15 @@ int run_threads(const Options& options) {
 }
 
 // One rank of an MPI world, case after case. All ranks finish a case before the next one begins.
-void run_rank(Session& mpi, const std::vector<parity::Case>& cases, const StatusFile& status,
-              Results* results) {
+void run_rank(Session& mpi, const std::vector<parity::Case>& cases, int64_t sample,
+              const StatusFile& status, Results* results) {
   const int rank = mpi.rank();
   // On one machine ranks and GPUs are numbered alike.
   const auto gpus = parity::any_on_cuda(cases) ? on_gpus(mpi, rank) : nullptr;
   const auto observe = [&](const Operation& operation) { status.enter(rank, operation); };
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
+  run.sample = sample;
   run.observer = [&](int, const Operation& operation) { observe(operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
     status.begin(rank, static_cast<int>(i));
@@ -123,7 +139,9 @@ int run_mpi(const Options& options) {
     std::unique_ptr<Results> results;
     if (mpi.rank() == 0)
       results = std::make_unique<Results>(options.results);
-    run_rank(mpi, cases, status, results.get());
+    if (mpi.rank() == 0 && !passes_self_test(cases))  // the rank that judges
+      mpi.abort(exit_codes::kSelfTest);
+    run_rank(mpi, cases, options.sample, status, results.get());
   } catch (const Timeout& error) {
     status.failed(mpi.rank(), RankState::kTimedOut, error.what());
     std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
@@ -149,6 +167,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--cases", options->cases);
   program.add_option("--status", options->status);
   program.add_option("--results", options->results);
+  program.add_option("--sample", options->sample);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };

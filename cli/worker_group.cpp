@@ -39,7 +39,7 @@ std::map<std::string, std::string> mpi_environment() {
   return variables;
 }
 
-Command command(const Transport& transport, const TemporaryFolder& folder) {
+Command command(const Transport& transport, const TemporaryFolder& folder, int64_t sample) {
   Command result;
   result.output = folder.path("output");
   if (!transport.mpirun.empty()) {
@@ -51,7 +51,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder) {
   for (const std::string& word :
        {own_path(), std::string("worker"), std::string("--cases"), folder.path("cases"),
         std::string("--status"), folder.path("status"), std::string("--results"),
-        folder.path("results")})
+        folder.path("results"), std::string("--sample"), std::to_string(sample)})
     result.words.push_back(word);
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
@@ -70,9 +70,10 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 
 }  // namespace
 
-WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases)
+WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
+                         int64_t sample)
     : status_(StatusFile::create(folder_.path("status"), most_ranks(cases))),
-      process_(command(transport, with_cases(folder_, cases))) {}
+      process_(command(transport, with_cases(folder_, cases), sample)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }
 

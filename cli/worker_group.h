@@ -30,7 +30,8 @@ struct Finished {
 // of this program, ends every process of it.
 class WorkerGroup {
  public:
-  WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases);
+  // `sample`: of parity::RunOptions.
+  WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases, int64_t sample);
   ~WorkerGroup();
 
   const std::optional<Ended>& poll() { return process_.poll(); }

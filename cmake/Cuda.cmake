@@ -27,7 +27,8 @@ mark_as_advanced(RINGCHECK_CUDNN_INCLUDE_DIR RINGCHECK_CUDNN_FRONTEND_INCLUDE_DI
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/cp/cuda/*.cpp ${PROJECT_SOURCE_DIR}/cp/cuda/*.cu
-  ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
+  ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu
+  ${PROJECT_SOURCE_DIR}/reference/cuda/*.cpp ${PROJECT_SOURCE_DIR}/reference/cuda/*.cu)
 add_library(ringcheck_cuda SHARED ${sources})
 target_link_libraries(ringcheck_cuda PRIVATE
   ringcheck::options ringcheck::ringcheck CUDA::cudart

@@ -122,11 +122,4 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
   return verdict;
 }
 
-TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
-                      const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma) {
-  if (actual.sizes() != value.sizes()) return misshapen(name, actual.sizes(), value.sizes());
-  const Compared whole{actual, value, bound, sigma, 0, flatten({{0, value.size(2)}})};
-  return judge(test, name, {tally(whole, value.size(2)), 1, value.size(1), true});
-}
-
 }  // namespace ringcheck::parity

@@ -26,11 +26,6 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
 // A tensor of another shape than it should have.
 TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected);
 
-// Tally and judgement of a whole tensor, [batch, heads, seq] or [batch, heads, seq, dim]; value,
-// bound and sigma in float64.
-TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
-                      const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma);
-
 // A check at which a zero would pass for this share of the energy does not count.
 inline constexpr double kVacuous = 0.02;
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "parity/on_devices.h"
 #include "property_tests/emulated_ring.h"
 #include "property_tests/reference_problems.h"
 #include "reference/bounds.h"
@@ -95,6 +96,27 @@ RC_GTEST_PROP(Sample, IsTheFullJudgementAtItsSlots, ()) {
     }
     RC_ASSERT(at::allclose(some.bound.*field, bound.*field, 1e-6, 1e-300));
     RC_ASSERT(at::allclose(some.sigma.*field, sigma.*field, 1e-6, 1e-300));
+  }
+}
+
+// Runs of pairs that were judged on several devices are those of one.
+RC_GTEST_PROP(Judge, DevicesDoNotMatter, ()) {
+  Drawn problem = *problems();
+  problem.shape.batch = 3;
+  const Inputs in = problem.inputs();
+  const Judge judged(in, Contract{}, 2, Rope{}, {.together = 1});
+  const std::vector<Range> runs = judged.runs();
+  RC_ASSERT(static_cast<int64_t>(runs.size()) == 3 * problem.shape.kv_heads);
+  std::vector<Tensors> sigmas(runs.size());
+  parity::on_devices({at::kCPU, at::kCPU, at::kCPU}, static_cast<int64_t>(runs.size()),
+                     [&](int64_t i, at::Device device) {
+                       sigmas[i] = judged(runs[i], device).sigma;
+                     });
+  const Tensors together = ungrouped(sigmas, in);
+  const Judgement alone = judge(in, Contract{}, 2, Rope{}, {.together = 1});
+  for (const auto& [name, field] : kFields) {
+    RC_LOG() << name;
+    RC_ASSERT(same_bits(together.*field, alone.sigma.*field));
   }
 }
 

@@ -100,7 +100,8 @@ Judgement Judge::operator()(Range pairs, at::Device device) const {
 
 Judgement Judge::everything(Range pairs, at::Device device) const {
   const Tiles cut = tiles(runs_, tiling_, device);
-  Estimate e = estimate(grouped(inputs_, pairs, device), cut, model_, tiling_.tick);
+  const Group group = grouped(inputs_, pairs, device);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
   return finished(std::move(e), cut, {});
 }
 
@@ -109,7 +110,8 @@ Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
   const Tiling wide = widened(tiling_, static_cast<int64_t>(queries.size()), runs_.keys);
   const Tiles cut = tiles(of_queries(runs_, queries), wide, device);
   const Slots slots{.queries = indexes(queries), .keys = {}};
-  Estimate e = estimate(grouped(inputs_, pairs, device, slots), cut, model_, tiling_.tick);
+  const Group group = grouped(inputs_, pairs, device, slots);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
   for (Tensors* t : {&e.value, &e.bound, &e.variance})
     t->dk = t->dv = at::Tensor();  // sums over the sampled queries only
   return finished(std::move(e), cut, slots);

@@ -30,9 +30,8 @@ void add_keys(Estimate& e, const BackwardErrors& errors, const Group& group) {
 
 }  // namespace
 
-Estimate estimate(const Group& group, const Tiles& tiles, const ErrorModel& model,
-                  const std::function<void()>& tick) {
-  const Solution truth = solve(group, tiles, tick);
+Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
+                  const ErrorModel& model, const std::function<void()>& tick) {
   const Keys keys = keys_of(group, tiles);
   Estimate e{{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, empty_rows(group), empty_rows(group)};
   BackwardErrors backward(model, keys);

@@ -7,6 +7,7 @@
 #include "reference/attention.h"
 #include "reference/error_model.h"
 #include "reference/group.h"
+#include "reference/solve.h"
 #include "reference/tiles.h"
 
 namespace ringcheck::reference {
@@ -17,8 +18,8 @@ struct Estimate {
   Tensors value, bound, variance;
 };
 
-Estimate estimate(const Group& group, const Tiles& tiles, const ErrorModel& model,
-                  const std::function<void()>& tick);
+Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
+                  const ErrorModel& model, const std::function<void()>& tick);
 
 // dK and dV alone, as they follow from an o and an lse of the implementation.
 Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& group,

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+#include "reference/fast_path.h"
+
 namespace ringcheck::reference {
 namespace {
 
@@ -106,6 +108,17 @@ Solution empty_solution(const Group& group) {
 }  // namespace
 
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick) {
+  const FastPath* path = fast_path_of(group);
+  if (path == nullptr)
+    return solve_plainly(group, tiles, tick);
+  Solution solution = path->solve(group, tiles);
+  if (tick)
+    tick();
+  return solution;
+}
+
+Solution solve_plainly(const Group& group, const Tiles& tiles,
+                       const std::function<void()>& tick) {
   const Solution solution = empty_solution(group);
   const at::Tensor keys = tiles.keys.expand_as(solution.lse);
   for (const Strip& strip : tiles.strips) {

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/self_test.h"
+
+#include <random>
+
+#include "cp/cuda_library.h"
+#include "parity/on_devices.h"
+#include "reference/device_check.h"
+
+namespace ringcheck::parity {
+
+void self_test(const std::vector<Case>& cases) {
+  if (!any_on_cuda(cases) || why_no_cuda()) return;
+  std::random_device entropy;
+  const uint64_t seed = entropy();
+  const auto devices = devices_from({at::kCUDA, 0});
+  on_devices(devices, static_cast<int64_t>(devices.size()), [&](int64_t, at::Device device) {
+    if (const auto difference = reference::device_difference(device, seed))
+      throw SelfTestFailed("self-test: " + *difference);
+  });
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <vector>
+
+#include "parity/case.h"
+
+namespace ringcheck::parity {
+
+// The suite itself is wrong here: nothing that it would say counts.
+class SelfTestFailed : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+// Before any case runs on GPUs: on each of them the reference does what it does on the CPU and without
+// its fast path, on problems that are new in every run. Throws SelfTestFailed.
+void self_test(const std::vector<Case>& cases);
+
+}  // namespace ringcheck::parity
