@@ -111,7 +111,7 @@ class Comparison {
  private:
   reference::Judge judge_of_all() const {
     reference::Tiling tiling;
-    if (!inputs_.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 26;
+    if (!inputs_.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 22;
     tiling.tick = [this] {
       const std::lock_guard lock(ticking_);
       evidence_.tick();
