@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck verify: is it right?
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -11,13 +10,13 @@
 #include "cli/environment.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/sample.h"
 #include "cli/selection.h"
 #include "cli/subcommand.h"
 #include "cli/supervisor.h"
 #include "cp/cuda_library.h"
 #include "cp/launcher.h"
 #include "cp/moment.h"
-#include "parity/sampling.h"
 #include "reports/console.h"
 #include "reports/file.h"
 #include "reports/junit.h"
@@ -83,25 +82,6 @@ int exit_code_of(const Options& options, const Selection& selection,
       return test.verdict == reports::Verdict::kInconclusive;
     });
   return reports::exit_code(cases);
-}
-
-// What a result says where only a sample was judged.
-void note_sample(int64_t sample, reports::CaseResult& test) {
-  const auto seq = test.parts.find("seq");
-  if (sample == 0 || seq == test.parts.end() || std::stoll(seq->second) <= sample)
-    return;
-  test.parts["sample"] = std::to_string(sample);
-  test.reproduce += " --sample " + std::to_string(sample);
-}
-
-std::string sampled_text(int64_t sample, const std::vector<reports::CaseResult>& cases) {
-  const auto sampled = std::count_if(cases.begin(), cases.end(), [](const auto& test) {
-    return test.parts.contains("sample");
-  });
-  return "sampled: " + std::to_string(sample) + " queries and keys of each head, in " +
-         std::to_string(sampled) + " of " + std::to_string(cases.size()) +
-         " cases; dK and dV given the O and LSE of the subject; " +
-         parity::chance_to_miss(sample) + "\n";
 }
 
 class Report {
@@ -199,16 +179,6 @@ int run_launched(const Options& options, const Selection& selection, const Launc
   });
 }
 
-int64_t sample_of(const std::string& text) {
-  try {
-    if (const int64_t sample = parity::parse_size(text); sample > 0)
-      return sample;
-  } catch (const parity::BadCase&) {
-  }
-  throw UsageError("--sample: '" + text + "' is no number of queries and keys from 1 on; want for "
-                   "example --sample 256");
-}
-
 int run(Options options) {
   if (options.sample_text)
     options.sample = sample_of(*options.sample_text);
@@ -267,10 +237,7 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
-  program
-      .add_option("--sample", options->sample_text,
-                  "judge N queries and N keys of each head, drawn at random, where a sequence is "
-                  "longer; default: all")
+  program.add_option("--sample", options->sample_text, "judge N random queries and keys of each head")
       ->group(group)
       ->type_name("N");
   program.add_option("--json", options->json, "write the result")->group(group)->type_name("FILE");
