@@ -11,10 +11,12 @@
 namespace ringcheck::parity {
 
 void self_test(const std::vector<Case>& cases) {
-  if (!any_on_cuda(cases) || why_no_cuda()) return;
+  if (any_on_cuda(cases) && !why_no_cuda()) self_test_on(devices_from({at::kCUDA, 0}));
+}
+
+void self_test_on(const std::vector<at::Device>& devices) {
   std::random_device entropy;
   const uint64_t seed = entropy();
-  const auto devices = devices_from({at::kCUDA, 0});
   on_devices(devices, static_cast<int64_t>(devices.size()), [&](int64_t, at::Device device) {
     if (const auto difference = reference::device_difference(device, seed))
       throw SelfTestFailed("self-test: " + *difference);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <stdexcept>
 #include <vector>
 
@@ -18,5 +20,8 @@ class SelfTestFailed : public std::logic_error {
 // Before any case runs on GPUs: on each of them the reference does what it does on the CPU and without
 // its fast path, on problems that are new in every run. Throws SelfTestFailed.
 void self_test(const std::vector<Case>& cases);
+
+// The same on these devices, whatever they are.
+void self_test_on(const std::vector<at::Device>& devices);
 
 }  // namespace ringcheck::parity

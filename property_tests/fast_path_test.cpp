@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 
+#include "parity/self_test.h"
 #include "property_tests/reference_problems.h"
 #include "reference/bounds.h"
 #include "reference/device_check.h"
@@ -24,8 +25,8 @@ constexpr uint64_t kSeed = 0x123456789;
 
 // The plain form on the CPU, changed afterwards.
 FastPath changed(const std::function<void(Solution&)>& change) {
-  return {"fake", [](const Group& group) { return group.q.is_cpu(); },
-          [change](const Group& group, const Tiles& tiles) {
+  return {"fake", [](const reference::Group& group) { return group.q.is_cpu(); },
+          [change](const reference::Group& group, const Tiles& tiles) {
             Solution solution = solve_plainly(group, tiles, {});
             change(solution);
             return solution;
@@ -66,6 +67,19 @@ TEST(FastPath, AnyWrongTensorIsNoticedAndNamed) {
     }
 }
 
+// The start of a run on such a device.
+TEST(FastPath, AWrongOneFailsTheSelfTest) {
+  EXPECT_NO_THROW(parity::self_test_on({at::kCPU, at::kCPU}));
+  const RegisteredFastPath path(changed([](Solution& s) { s.dk.view(-1)[17] += 1e-6; }));
+  try {
+    parity::self_test_on({at::kCPU, at::kCPU});
+    FAIL() << "nothing was noticed";
+  } catch (const parity::SelfTestFailed& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'fake'"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("dk"));
+  }
+}
+
 // solve() takes the path while it is registered, and only where it applies.
 TEST(FastPath, IsTakenWhileItLives) {
   const Inputs in = draw({}, {Causal{}, 48}, 3);
@@ -77,7 +91,7 @@ TEST(FastPath, IsTakenWhileItLives) {
   }
   {
     FastPath elsewhere = changed([](Solution& s) { s.o.fill_(7); });
-    elsewhere.applies = [](const Group&) { return false; };
+    elsewhere.applies = [](const reference::Group&) { return false; };
     const RegisteredFastPath path(elsewhere);
     EXPECT_TRUE(attention(in).o.equal(plain.o));
   }
