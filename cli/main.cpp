@@ -7,7 +7,7 @@
 #include "cli/environment.h"
 #include "cli/subcommand.h"
 #include "parity/case.h"
-#include "parity/self_test.h"
+#include "parity/device_test.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {

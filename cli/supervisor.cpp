@@ -15,7 +15,7 @@
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cli/worker_group.h"
-#include "parity/self_test.h"
+#include "parity/device_test.h"
 
 namespace ringcheck::cli {
 namespace {

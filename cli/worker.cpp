@@ -19,7 +19,7 @@
 #include "cp/error.h"
 #include "cp/mpi_world.h"
 #include "parity/runner.h"
-#include "parity/self_test.h"
+#include "parity/device_test.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -60,7 +60,7 @@ class Results {
 
 bool passes_self_test(const std::vector<parity::Case>& cases) {
   try {
-    parity::self_test(cases);
+    parity::test_devices_of(cases);
     return true;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << error.what() << std::endl;

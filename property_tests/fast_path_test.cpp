@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "parity/self_test.h"
+#include "parity/device_test.h"
 #include "property_tests/reference_problems.h"
 #include "reference/bounds.h"
 #include "reference/device_check.h"
@@ -69,10 +69,10 @@ TEST(FastPath, AnyWrongTensorIsNoticedAndNamed) {
 
 // The start of a run on such a device.
 TEST(FastPath, AWrongOneFailsTheSelfTest) {
-  EXPECT_NO_THROW(parity::self_test_on({at::kCPU, at::kCPU}));
+  EXPECT_NO_THROW(parity::test_devices({at::kCPU, at::kCPU}));
   const RegisteredFastPath path(changed([](Solution& s) { s.dk.view(-1)[17] += 1e-6; }));
   try {
-    parity::self_test_on({at::kCPU, at::kCPU});
+    parity::test_devices({at::kCPU, at::kCPU});
     FAIL() << "nothing was noticed";
   } catch (const parity::SelfTestFailed& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("'fake'"));
@@ -87,7 +87,7 @@ TEST(FastPath, IsTakenWhileItLives) {
   {
     const RegisteredFastPath path(changed([](Solution& s) { s.o.fill_(7); }));
     EXPECT_TRUE((attention(in).o == 7).all().item<bool>());
-    EXPECT_TRUE((judge(in, Contract{}, 1, Rope{}).value.o == 7).all().item<bool>());
+    EXPECT_TRUE((judge(in, Contract{}, 1, reference::Rope{}).value.o == 7).all().item<bool>());
   }
   {
     FastPath elsewhere = changed([](Solution& s) { s.o.fill_(7); });

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/self_test.h"
+#include "parity/device_test.h"
 
 #include <random>
 
@@ -10,11 +10,11 @@
 
 namespace ringcheck::parity {
 
-void self_test(const std::vector<Case>& cases) {
-  if (any_on_cuda(cases) && !why_no_cuda()) self_test_on(devices_from({at::kCUDA, 0}));
+void test_devices_of(const std::vector<Case>& cases) {
+  if (any_on_cuda(cases) && !why_no_cuda()) test_devices(devices_from({at::kCUDA, 0}));
 }
 
-void self_test_on(const std::vector<at::Device>& devices) {
+void test_devices(const std::vector<at::Device>& devices) {
   std::random_device entropy;
   const uint64_t seed = entropy();
   on_devices(devices, static_cast<int64_t>(devices.size()), [&](int64_t, at::Device device) {

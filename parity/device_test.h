@@ -19,9 +19,9 @@ class SelfTestFailed : public std::logic_error {
 
 // Before any case runs on GPUs: on each of them the reference does what it does on the CPU and without
 // its fast path, on problems that are new in every run. Throws SelfTestFailed.
-void self_test(const std::vector<Case>& cases);
+void test_devices_of(const std::vector<Case>& cases);
 
 // The same on these devices, whatever they are.
-void self_test_on(const std::vector<at::Device>& devices);
+void test_devices(const std::vector<at::Device>& devices);
 
 }  // namespace ringcheck::parity
