@@ -12,12 +12,12 @@ namespace {
 
 double timed_passes(Communicator& comm, const parity::Case& test, const parity::Problem& local,
                     Passes passes) {
-  ContextParallel attention(comm, {test.strategy, parity::plan_of(test), test.rope});
+  ContextParallel attention(comm, parity::options_of(test));
   comm.agree_max(int64_t{0});  // everybody is here
-  const double begin = comm.ledger().now();
+  const double begin = comm.ledger().host_seconds();
   auto context = attention.forward(local.q, local.k, local.v);
   if (passes == Passes::kBoth) attention.backward(context, local.d_o);
-  const double own = comm.ledger().now() - begin;
+  const double own = comm.ledger().host_seconds() - begin;
   return comm.agree_max(own);
 }
 

@@ -10,9 +10,9 @@ ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 limit_mib=60
 tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_bounds_laws
   context_parallel_exact_laws context_parallel_state_laws context_parallel_rope_laws
-  context_parallel_snap_laws memory_test)
+  exact_oracles_laws memory_test seconds_laws delay_laws fused_laws)
 
-"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_cuda "${tests[@]}" >&2
+"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda "${tests[@]}" >&2
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
 build=$RINGCHECK_ROOT/build/release
@@ -21,7 +21,7 @@ staging=$target.new
 rm -rf "$staging"
 mkdir -p "$staging/bin" "$staging/lib"
 
-for program in ringcheck ringcheck_bench "${tests[@]}"; do
+for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
   cp "$build/bin/$program" "$staging/bin/"
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cli/subcommand.h"
-#include "parity/problem.h"
+#include "parity/data_family.h"
 #include "parity/text.h"
 
 namespace ringcheck::cli {
@@ -68,13 +68,6 @@ std::string names_of(const Table& table) {
 
 std::string bare(const std::string& text) { return text.substr(0, text.find('[')); }
 
-int64_t slots_of(const Documents& documents) {
-  int64_t slots = 0;
-  for (const Document& document : documents)
-    slots += document.slots;
-  return slots;
-}
-
 void follow(Case& test, const AxisValues& values) {
   const auto said = [&](const char* name) { return values.count(name) > 0; };
   if (said("heads") && !said("kv-heads"))
@@ -83,7 +76,7 @@ void follow(Case& test, const AxisValues& values) {
     test.dim_v = test.dim;
   const Mask mask = parity::mask_of(test);
   if (const Documents* packed = documents(mask); packed && !said("seq"))
-    test.seq = slots_of(*packed);
+    test.seq = parity::slots_of(*packed);
 }
 
 // The form in which get() gives it; what cannot be parsed stays, and then matches no case.
@@ -144,7 +137,7 @@ const std::vector<Axis>& axes() {
        [](const Case& c) { return parity::rope_text(c.rope); }},
       {"scale", "of the logits; default: 1 / sqrt(dim)", set_scale,
        [](const Case& c) { return c.scale ? parity::number_text(*c.scale) : "default"; }},
-      name_axis("data", names_of(parity::data_families()), &Case::data),
+      name_axis("data", names_of(parity::DataFamilies::all()), &Case::data),
       {"seed", "of the data", set_seed, [](const Case& c) { return std::to_string(c.seed); }},
       name_axis("device", "cpu, cuda", &Case::device),
       name_axis("world-kind", "thread: ranks in one process; mpi: a process a rank, over NCCL on GPUs",

@@ -5,26 +5,30 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/case_space.h"
-#include "cli/regressions.h"
 #include "cli/subcommand.h"
 #include "cp/attention_kernel.h"
 #include "cp/moment.h"
+#include "parity/case_space.h"
 #include "parity/contract.h"
+#include "parity/regressions.h"
 
 namespace ringcheck::cli {
 namespace {
 
 using parity::Case;
+using parity::CaseSpace;
 using Cases = std::vector<Case>;
 
 // Which pairs of values, of two factors each, have occurred together.
 class Pairs {
  public:
   explicit Pairs(const CaseSpace& space) {
-    for (const auto& factor : space.factors()) {
+    for (size_t i = 0; i < space.factors().size(); ++i) {
+      const int values = static_cast<int>(space.factors()[i].values.size());
       offsets_.push_back(values_);
-      values_ += static_cast<int>(factor.values.size());
+      values_ += values;
+      if (values > 1)
+        varied_.push_back(i);
     }
     seen_.resize(static_cast<size_t>(values_) * static_cast<size_t>(values_));
   }
@@ -40,11 +44,13 @@ class Pairs {
  private:
   template <class Visit>
   void each(const CaseSpace::Choice& choice, const Visit& visit) const {
-    for (size_t a = 0; a < choice.size(); ++a)
-      for (size_t b = a + 1; b < choice.size(); ++b)
-        visit(static_cast<size_t>(offsets_[a] + choice[a]) * static_cast<size_t>(values_) +
-              static_cast<size_t>(offsets_[b] + choice[b]));
+    for (const size_t a : varied_)
+      for (const size_t b : varied_)
+        if (a < b)
+          visit(static_cast<size_t>(offsets_[a] + choice[a]) * static_cast<size_t>(values_) +
+                static_cast<size_t>(offsets_[b] + choice[b]));
   }
+  std::vector<size_t> varied_;  // the factors with more than one value
   std::vector<int> offsets_;
   int values_ = 0;
   std::vector<bool> seen_;
@@ -53,14 +59,14 @@ class Pairs {
 // A covering design: of some random choices always the one with most pairs not seen so far.
 Cases covering(const CaseSpace& space, int count, uint64_t seed) {
   constexpr int kCandidates = 40;
-  Random random(seed);
+  const parity::Draw draw = parity::drawn_from(seed);
   Pairs pairs(space);
   Cases cases;
   for (int i = 0; i < count; ++i) {
     CaseSpace::Choice best;
     int most = -1;
     for (int candidate = 0; candidate < kCandidates; ++candidate) {
-      const CaseSpace::Choice choice = space.choose(random);
+      const CaseSpace::Choice choice = space.choose(draw);
       const int unseen = pairs.unseen(choice);
       if (unseen > most) {
         most = unseen;
@@ -68,7 +74,7 @@ Cases covering(const CaseSpace& space, int count, uint64_t seed) {
       }
     }
     pairs.add(best);
-    cases.push_back(space.build(best, random));
+    cases.push_back(space.build(best, draw));
   }
   return cases;
 }
@@ -89,7 +95,7 @@ Cases moved(Cases cases, const std::string& device) {
 }
 
 void append_regressions(Cases& cases, bool large) {
-  for (const Regression& entry : regressions())
+  for (const parity::Regression& entry : parity::regressions())
     if (large || !entry.large)
       append(cases, {entry.text});
 }
@@ -126,7 +132,7 @@ void append_calibrated(Cases& cases, const std::string& device) {
 }
 
 Cases smoke(const std::string& device) {
-  Cases cases = covering(CaseSpace(smoke_sizes(), device), 300, 1);
+  Cases cases = covering(CaseSpace(parity::smoke_ranges(), device), 300, 1);
   append_regressions(cases, false);
   append(cases, {"ring:alltoall/headtail/causal/P4/hq2/hkv1/s1024/d64/bf16/rope:half[10000]",
                  "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
@@ -139,7 +145,7 @@ Cases smoke(const std::string& device) {
 }
 
 Cases conformance(const std::string& device) {
-  Cases cases = covering(CaseSpace(smoke_sizes(), device), 3000, 2);
+  Cases cases = covering(CaseSpace(parity::smoke_ranges(), device), 3000, 2);
   append_regressions(cases, true);
   cases = moved(std::move(cases), device);
   append_calibrated(cases, device);
@@ -148,7 +154,7 @@ Cases conformance(const std::string& device) {
 }
 
 Cases stress(const std::string& device) {
-  Cases cases = covering(CaseSpace(stress_sizes(), device), 150, 3);
+  Cases cases = covering(CaseSpace(parity::stress_ranges(), device), 150, 3);
   append(cases, {"ring:alltoall/headtail/causal/P8/hq2/hkv1/s4K/d128/bf16/rope:half[500000,llama3]",
                  "ring:p2p/striped[16]/causal/P16/hq1/hkv1/s4K/d64/float32",
                  "ring:allgather[keep]/headtail/window[1024]/P7/hq2/hkv1/s5000/d64/fp16"});
@@ -178,11 +184,11 @@ const Profile& profile(const std::string& name) {
 }
 
 Cases clean_cases(int64_t count, uint64_t seed, const std::string& device) {
-  const CaseSpace space(clean_sizes(), device);
-  Random random(seed);
+  const CaseSpace space(parity::clean_ranges(), device);
+  const parity::Draw draw = parity::drawn_from(seed);
   Cases cases;
   while (static_cast<int64_t>(cases.size()) < count)
-    cases.push_back(space.build(space.choose(random), random));
+    cases.push_back(space.build(space.choose(draw), draw));
   return cases;
 }
 

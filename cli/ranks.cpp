@@ -43,7 +43,7 @@ std::unique_ptr<Session> connect(const Launcher& launcher) {
 }
 
 int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
-            const RanksOptions& options, const RanksReport& report) {
+            const SupervisorOptions& options, const RanksReport& report) {
   const auto gpus = parity::any_on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = host.world(std::chrono::hours(12));
@@ -51,7 +51,7 @@ int run_all(Session& host, const Launcher& launcher, const std::vector<parity::C
   for (const parity::Case& test : cases) {
     parity::RunOptions run;
     run.deadline = deadline(options.deadline_seconds, test);
-    run.sample = options.sample;
+    run.judging = options.judging;
     const auto world = (test.device == "cuda" ? *gpus : host).world(run.deadline);
     const auto verdict = parity::verify(test, *world, run);
     if (host.rank() == 0)
@@ -88,7 +88,7 @@ std::string transport_of(const Launcher& launcher, const std::vector<parity::Cas
 }
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              const RanksOptions& options, const RanksReport& report) {
+              const SupervisorOptions& options, const RanksReport& report) {
   const std::unique_ptr<Session> host = connect(launcher);
   if (const auto wrong = mismatch(launcher, host->rank(), host->size())) {
     if (launcher.rank <= 0)

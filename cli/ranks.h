@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/supervisor.h"
 #include "cp/launcher.h"
 #include "parity/case.h"
 #include "reports/result.h"
@@ -23,16 +24,10 @@ std::string transport_of(const Launcher& launcher, const std::vector<parity::Cas
 // Takes the results on rank 0 and gives the exit code.
 using RanksReport = std::function<int(std::vector<reports::CaseResult>)>;
 
-// How the cases are run.
-struct RanksOptions {
-  std::optional<double> deadline_seconds;
-  int64_t sample = 0;  // of parity::RunOptions
-};
-
 // Runs the cases as one of the ranks that a launcher started, without a supervisor. On rank 0
 // `report` takes the results and gives the exit code, which every rank returns. A rank that fails
 // or waits for too long ends all of them with exit code 5, a failed self-test with 70.
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              const RanksOptions& options, const RanksReport& report);
+              const SupervisorOptions& options, const RanksReport& report);
 
 }  // namespace ringcheck::cli

@@ -130,7 +130,7 @@ class Run {
     for (const size_t index : pending)
       cases.push_back(cases_[index]);
     const Indexes all = pending;
-    WorkerGroup workers(transport, cases, options_.sample);
+    WorkerGroup workers(transport, cases, options_.judging);
 
     uint64_t progress = 0;
     auto alive = Clock::now();

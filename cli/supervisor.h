@@ -6,14 +6,14 @@
 #include <optional>
 #include <vector>
 
-#include "parity/case.h"
+#include "parity/runner.h"
 #include "reports/result.h"
 
 namespace ringcheck::cli {
 
 struct SupervisorOptions {
   std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
-  int64_t sample = 0;                      // of parity::RunOptions
+  parity::Judging judging;
   std::function<void(const reports::CaseResult&)> finished;
 };
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/regressions.h"
+#include "parity/regressions.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -46,9 +46,10 @@ reports::OracleResult to_result(const parity::OracleVerdict& oracle) {
   return result;
 }
 
-reports::PassCounters to_result(const Counters& pass) {
-  return {pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs,
-          pass.flops,      pass.steps,          pass.merges};
+reports::PassCounters to_result(const Counters& pass, const Seconds& seconds) {
+  return {{pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs, pass.flops, pass.steps,
+           pass.merges},
+          {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped}};
 }
 
 reports::RankResult to_result(int rank, const parity::RankRecord& record) {
@@ -57,8 +58,8 @@ reports::RankResult to_result(int rank, const parity::RankRecord& record) {
           record.kv_bytes,
           record.traveller_bytes,
           record.wrong_pads,
-          to_result(record.forward),
-          to_result(record.backward),
+          to_result(record.forward, record.forward_seconds),
+          to_result(record.backward, record.backward_seconds),
           record.sent_to,
           record.received_from};
 }
@@ -68,7 +69,7 @@ std::map<std::string, std::string> parts_of(const parity::Case& test) {
   const nlohmann::json json = parity::to_json(test);
   for (const auto& [name, value] : json.items())
     parts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  if (const auto issue = upstream_issue(test))
+  if (const auto issue = parity::upstream_issue(test))
     parts["regression"] = *issue;
   return parts;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/environment.h"
+#include "cli/oracles.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/sample.h"
@@ -31,7 +32,7 @@ struct Options {
   std::map<std::string, std::vector<std::string>> lists;  // of each axis, as typed
   std::vector<std::string> models;
   Asked asked;
-  std::string json, junit;
+  std::string json, junit, oracles;
   std::optional<double> deadline;  // seconds
   std::optional<std::string> sample_text;
   int64_t sample = 0;  // of parity::RunOptions
@@ -54,6 +55,7 @@ void check(const Options& options) {
     reports::check_writable(options.json);
   if (!options.junit.empty())
     reports::check_writable(options.junit);
+  parse_oracles(options.oracles);
   if (!options.json.empty() && options.json == options.junit)
     throw UsageError("--json and --junit name the same file '" + options.json + "'");
 }
@@ -109,6 +111,9 @@ class Report {
     result_.cases = std::move(cases);
     for (reports::CaseResult& test : result_.cases)
       note_sample(options_.sample, test);
+    if (!options_.oracles.empty())
+      for (reports::CaseResult& test : result_.cases)
+        test.reproduce += " --oracles " + options_.oracles;
     result_.summary = reports::summary_of(result_.cases);
     if (options_.verbose)
       std::cout << "\n";
@@ -145,6 +150,14 @@ int list(const Selection& selection) {
   return selection.cases.empty() ? exit_codes::kNothingRan : 0;
 }
 
+// How the cases are run and judged.
+SupervisorOptions conduct(const Options& options) {
+  SupervisorOptions result;
+  result.deadline_seconds = options.deadline;
+  result.judging = {parse_oracles(options.oracles), options.sample};
+  return result;
+}
+
 int run_supervised(const Options& options, const Selection& selection) {
   Report report(options, selection, "no launcher",
                 parity::any_on_cuda(selection.cases)
@@ -152,9 +165,7 @@ int run_supervised(const Options& options, const Selection& selection) {
                           " GPUs by copies and events, process worlds by NCCL under mpirun"
                     : "thread worlds in one process, MPI worlds under mpirun");
   report.begin();
-  SupervisorOptions supervisor;
-  supervisor.deadline_seconds = options.deadline;
-  supervisor.sample = options.sample;
+  SupervisorOptions supervisor = conduct(options);
   auto progress = std::make_unique<Progress>(selection.cases.size());
   supervisor.finished = [&](const reports::CaseResult& test) {
     report.line(test);
@@ -172,7 +183,7 @@ int run_launched(const Options& options, const Selection& selection, const Launc
                                       transport_of(launcher, selection.cases));
     report->begin();
   }
-  return run_ranks(launcher, selection.cases, {options.deadline, options.sample}, [&](auto results) {
+  return run_ranks(launcher, selection.cases, conduct(options), [&](auto results) {
     for (const reports::CaseResult& test : results)
       report->line(test);
     return report->end(std::move(results));
@@ -237,6 +248,11 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
+  program
+      .add_option("--oracles", options->oracles,
+                  "who judges: names, or all; default: those content with one run of a case")
+      ->group(group)
+      ->type_name("LIST");
   program.add_option("--sample", options->sample_text, "judge N random queries and keys of each head")
       ->group(group)
       ->type_name("N");

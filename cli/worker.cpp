@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/inspect.h"
+#include "cli/oracles.h"
 #include "cli/status_file.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
@@ -28,7 +29,7 @@ namespace {
 constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
-  std::string cases, status, results, inspect;
+  std::string cases, status, results, oracles, inspect;
   int64_t sample = 0;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
@@ -58,6 +59,10 @@ class Results {
   std::ofstream stream_;
 };
 
+parity::Judging judging_of(const Options& options) {
+  return {parse_oracles(options.oracles), options.sample};
+}
+
 bool passes_self_test(const std::vector<parity::Case>& cases) {
   try {
     parity::test_devices_of(cases);
@@ -75,7 +80,7 @@ int run_threads(const Options& options) {
   Results results(options.results);
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
-  run.sample = options.sample;
+  run.judging = judging_of(options);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   if (!passes_self_test(cases))
     return exit_codes::kSelfTest;
@@ -93,15 +98,15 @@ int run_threads(const Options& options) {
 }
 
 // One rank of an MPI world, case after case. All ranks finish a case before the next one begins.
-void run_rank(Session& mpi, const std::vector<parity::Case>& cases, int64_t sample,
-              const StatusFile& status, Results* results) {
+void run_rank(Session& mpi, const std::vector<parity::Case>& cases,
+              const parity::Judging& judging, const StatusFile& status, Results* results) {
   const int rank = mpi.rank();
   // On one machine ranks and GPUs are numbered alike.
   const auto gpus = parity::any_on_cuda(cases) ? on_gpus(mpi, rank) : nullptr;
   const auto observe = [&](const Operation& operation) { status.enter(rank, operation); };
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
-  run.sample = sample;
+  run.judging = judging;
   run.observer = [&](int, const Operation& operation) { observe(operation); };
   for (size_t i = 0; i < cases.size(); ++i) {
     status.begin(rank, static_cast<int>(i));
@@ -141,7 +146,7 @@ int run_mpi(const Options& options) {
       results = std::make_unique<Results>(options.results);
     if (mpi.rank() == 0 && !passes_self_test(cases))  // the rank that judges
       mpi.abort(exit_codes::kSelfTest);
-    run_rank(mpi, cases, options.sample, status, results.get());
+    run_rank(mpi, cases, judging_of(options), status, results.get());
   } catch (const Timeout& error) {
     status.failed(mpi.rank(), RankState::kTimedOut, error.what());
     std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
@@ -167,6 +172,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--cases", options->cases);
   program.add_option("--status", options->status);
   program.add_option("--results", options->results);
+  program.add_option("--oracles", options->oracles);
   program.add_option("--sample", options->sample);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "cli/oracles.h"
+
 namespace ringcheck::cli {
 namespace {
 
@@ -39,7 +41,8 @@ std::map<std::string, std::string> mpi_environment() {
   return variables;
 }
 
-Command command(const Transport& transport, const TemporaryFolder& folder, int64_t sample) {
+Command command(const Transport& transport, const TemporaryFolder& folder,
+                const parity::Judging& judging) {
   Command result;
   result.output = folder.path("output");
   if (!transport.mpirun.empty()) {
@@ -51,7 +54,8 @@ Command command(const Transport& transport, const TemporaryFolder& folder, int64
   for (const std::string& word :
        {own_path(), std::string("worker"), std::string("--cases"), folder.path("cases"),
         std::string("--status"), folder.path("status"), std::string("--results"),
-        folder.path("results"), std::string("--sample"), std::to_string(sample)})
+        folder.path("results"), std::string("--oracles"), text_of(judging.oracles),
+        std::string("--sample"), std::to_string(judging.sample)})
     result.words.push_back(word);
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
@@ -71,9 +75,9 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 }  // namespace
 
 WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
-                         int64_t sample)
+                         const parity::Judging& judging)
     : status_(StatusFile::create(folder_.path("status"), most_ranks(cases))),
-      process_(command(transport, with_cases(folder_, cases), sample)) {}
+      process_(command(transport, with_cases(folder_, cases), judging)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }
 

@@ -10,7 +10,7 @@
 #include "cli/folder.h"
 #include "cli/process.h"
 #include "cli/status_file.h"
-#include "parity/case.h"
+#include "parity/runner.h"
 #include "reports/result.h"
 
 namespace ringcheck::cli {
@@ -30,8 +30,8 @@ struct Finished {
 // of this program, ends every process of it.
 class WorkerGroup {
  public:
-  // `sample`: of parity::RunOptions.
-  WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases, int64_t sample);
+  WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
+              const parity::Judging& judging);
   ~WorkerGroup();
 
   const std::optional<Ended>& poll() { return process_.poll(); }

@@ -83,7 +83,9 @@ std::unique_ptr<Communicator> Communicator::split(int color, int key) {
     if (member == rank()) child.rank = static_cast<int>(child.world_ranks.size());
     child.world_ranks.push_back(world_rank(member));
   }
-  return over(std::move(child));
+  std::unique_ptr<Communicator> part = over(std::move(child));
+  part->delay_with(delay_);
+  return part;
 }
 
 int64_t Communicator::agree_max(int64_t local) { return largest(*this, local); }

@@ -97,17 +97,27 @@ class Communicator {
   // The same transport between the ranks of `group`, as split() numbers them. Collective.
   virtual std::unique_ptr<Communicator> over(Group group) = 0;
 
+  // Calls `delay` wherever a transfer is about to use a stream, that of the computation or that of
+  // the messages: with any delay every result must be the same.
+  void delay_with(std::function<void()> delay) { delay_ = std::move(delay); }
+
   const Group& group() const { return group_; }
   const std::shared_ptr<Ledger>& shared_ledger() const { return ledger_; }
 
  protected:
   Communicator(Group group, std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
-      : group_(std::move(group)), ledger_(std::move(ledger)), deadline_(deadline) {}
+      : group_(std::move(group)), ledger_(std::move(ledger)), deadline_(deadline) {
+    ledger_->compute_on(group_.device);
+  }
+  void delay() const {
+    if (delay_) delay_();
+  }
 
  private:
   Group group_;
   std::shared_ptr<Ledger> ledger_;
   std::chrono::milliseconds deadline_;
+  std::function<void()> delay_;
 };
 
 }  // namespace ringcheck

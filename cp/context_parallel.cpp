@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "cp/range.h"
 #include "cp/shard.h"
 
 namespace ringcheck {
@@ -31,8 +32,8 @@ BlockShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 }  // namespace
 
 std::optional<std::string> refuses(const Plan& plan, BlockShape shape) {
-  if (plan.rotation_options.keep && !Rotations::at(plan.rotation).can_keep)
-    return "rotation " + plan.rotation + " has no gathered K and V to keep; use allgather[keep]";
+  if (plan.rotation_options.keep && !plan.rotation.can_keep)
+    return "this rotation has no gathered K and V to keep; use allgather[keep]";
   shape.mask = plan.mask;
   for (const Positions& queries : plan.layout)
     for (const Positions& keys : plan.layout) {
@@ -74,19 +75,20 @@ void ContextParallel::check(const at::Tensor& q, const at::Tensor& k, const at::
 at::Tensor ContextParallel::rotated(const at::Tensor& x) const {
   const at::Tensor tokens = zero_pads(x, options_.plan.mask, own());
   if (options_.rope.pairing == Rope::Pairing::kNone) return tokens;
-  return rotate(tokens, options_.rope, options_.plan.mask, own()).to(x.scalar_type());
+  return options_.rotate(tokens, options_.rope, options_.plan.mask, own()).to(x.scalar_type());
 }
 
 at::Tensor ContextParallel::unrotated(const at::Tensor& gradient, at::ScalarType dtype) const {
   if (options_.rope.pairing == Rope::Pairing::kNone) return gradient.to(dtype);
-  return rotate_back(gradient, options_.rope, options_.plan.mask, own()).to(dtype);
+  return options_.rotate_back(gradient, options_.rope, options_.plan.mask, own()).to(dtype);
 }
 
 ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at::Tensor& k,
                                                   const at::Tensor& v) {
   check(q, k, v);
+  const Range range({"forward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kForward);
-  Context context{Strategies::at(options_.strategy)(comm_, options_.plan),
+  Context context{options_.strategy(comm_, options_.plan),
                   {rotated(q).contiguous(), own()},
                   pack(rotated(k), zero_pads(v, options_.plan.mask, own()), own()),
                   {},
@@ -102,6 +104,7 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
   require(d_o.sizes() == context.o.sizes() && d_o.scalar_type() == context.o.scalar_type(),
           "the gradient of the output needs its shape and dtype: " + sizes(d_o) + " against " +
               sizes(context.o));
+  const Range range({"backward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kBackward);
   const at::ScalarType dtype = context.o.scalar_type(), wide = accumulation_type(dtype);
   Saved saved{context.o, context.lse, {}, zero_pads(d_o, options_.plan.mask, own()).contiguous()};

@@ -16,10 +16,13 @@ namespace ringcheck {
 // Attention over a sequence whose tokens are spread over the ranks of a communicator.
 class ContextParallel {
  public:
+  // The parts it is put together from.
   struct Options {
-    std::string strategy = "ring";
+    StrategyEntry strategy;
     Plan plan;
     Rope rope;
+    Rotate rotate = ringcheck::rotate;
+    Rotate rotate_back = ringcheck::rotate_back;
   };
   // What a backward pass needs of the forward pass before it.
   struct Context {

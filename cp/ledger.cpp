@@ -6,6 +6,35 @@
 
 namespace ringcheck {
 
+Instant Ledger::now() const {
+  if (device_.is_cpu() || !phase_) return {host_seconds(), {}};
+  return {Seconds::kUnknown, Moment::timed(device_)};
+}
+
+void Ledger::begin(Phase phase) {
+  if (!recording_) return;
+  settle();  // what is left of an earlier pass counts from that one's beginning
+  phase_ = phase;
+  beginnings_[static_cast<int>(phase)] = {host_seconds(), Moment::timed(device_)};
+}
+
+void Ledger::settle(Phase phase, Instant& instant) const {
+  const Instant& beginning = beginnings_[static_cast<int>(phase)];
+  if (!beginning.moment || !instant.moment || !instant.moment.passed()) return;
+  instant = {beginning.seconds + instant.moment.since(beginning.moment), {}};
+}
+
+void Ledger::settle() {
+  const auto both = [&](auto& events) {
+    for (auto& event : events) {
+      settle(event.phase, event.begin);
+      settle(event.phase, event.end);
+    }
+  };
+  both(attended_);
+  both(transfers_);
+}
+
 void Ledger::attended(Attended event) {
   if (phase_) attended_.push_back(std::move(event));
 }
@@ -15,14 +44,21 @@ void Ledger::merged() {
 }
 
 std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
-                                          const Operation& operation, int64_t bytes) {
+                                          const Operation& operation, int64_t bytes,
+                                          const Instant& begin) {
   if (!phase_ || bytes == 0) return std::nullopt;
-  transfers_.push_back({*phase_, direction, operation, bytes, now(), 0});
+  transfers_.push_back({*phase_, direction, operation, bytes, begin, {Seconds::kUnknown, {}}});
   return transfers_.size() - 1;
 }
 
 void Ledger::complete(std::optional<size_t> transfer) {
   if (transfer) transfers_[*transfer].end = now();
+}
+
+void Ledger::complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end) {
+  if (!transfer) return;
+  transfers_[*transfer].begin = begin;
+  transfers_[*transfer].end = end;
 }
 
 void Ledger::restart() {
@@ -56,7 +92,17 @@ Counters Ledger::sum(Phase phase) const {
   return total;
 }
 
-double Ledger::now() const {
+Seconds Ledger::seconds(Phase phase) const {
+  std::vector<Stretch> attention, messages;
+  for (const Attended& event : attended_)
+    if (event.phase == phase) attention.push_back({event.begin, event.end});
+  for (const Transferred& event : transfers_)
+    if (event.phase == phase && event.direction == Transferred::Direction::kReceived)
+      messages.push_back({event.begin, event.end});
+  return seconds_of(attention, messages);
+}
+
+double Ledger::host_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin_).count();
 }
 

@@ -13,12 +13,21 @@ const c10::impl::DeviceGuardImplInterface& driver(at::DeviceType type) {
 
 }  // namespace
 
-Moment Moment::now(at::Device device) {
+Moment Moment::recorded(at::Device device, c10::EventFlag flag) {
   Moment moment;
   if (device.is_cpu()) return moment;
-  moment.event_ = std::make_shared<c10::Event>(device.type());
+  moment.event_ = std::make_shared<c10::Event>(device.type(), flag);
   moment.event_->record(driver(device.type()).getStream(device));
   return moment;
+}
+
+Moment Moment::now(at::Device device) {
+  return recorded(device, c10::EventFlag::PYTORCH_DEFAULT);
+}
+
+// LibTorch's own flag means "without a time", the backend's "with one".
+Moment Moment::timed(at::Device device) {
+  return recorded(device, c10::EventFlag::BACKEND_DEFAULT);
 }
 
 void Moment::hold_back(at::Device device) const {
@@ -26,6 +35,10 @@ void Moment::hold_back(at::Device device) const {
 }
 
 bool Moment::passed() const { return !event_ || event_->query(); }
+
+double Moment::since(const Moment& earlier) const {
+  return earlier.event_->elapsedTime(*event_) / 1000;
+}
 
 OnDevice::OnDevice(at::Device device) : before_(device) {
   if (device.is_cpu()) return;

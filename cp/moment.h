@@ -17,10 +17,16 @@ class Moment {
  public:
   Moment() = default;                       // long ago
   static Moment now(at::Device device);     // behind all that the device's current stream holds
+  static Moment timed(at::Device device);   // the same, and the device notes its time
   void hold_back(at::Device device) const;  // what its current stream gets from now on comes later
   bool passed() const;
+  // Seconds from an earlier moment to this one by the device's clock. Both timed, on one device,
+  // and passed; negative where it came first. Throws c10::Error otherwise.
+  double since(const Moment& earlier) const;
+  explicit operator bool() const { return event_ != nullptr; }  // not "long ago"
 
  private:
+  static Moment recorded(at::Device device, c10::EventFlag flag);
   std::shared_ptr<c10::Event> event_;
 };
 

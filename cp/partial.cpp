@@ -6,7 +6,20 @@
 
 #include <limits>
 
+#include "cp/fused.h"
+
 namespace ringcheck {
+namespace {
+
+// Contiguous, of one accumulation type, device and shape.
+bool alike(const Partial& a, const Partial& b) {
+  const at::ScalarType type = accumulation_type(a.out.scalar_type());
+  for (const at::Tensor& x : {a.out, a.lse, b.out, b.lse})
+    if (x.scalar_type() != type || !x.is_contiguous() || x.device() != a.out.device()) return false;
+  return a.out.sizes() == b.out.sizes() && a.lse.sizes() == b.lse.sizes();
+}
+
+}  // namespace
 
 bool is_floating(at::ScalarType dtype) {
   return dtype == at::kDouble || dtype == at::kFloat || dtype == at::kBFloat16 || dtype == at::kHalf;
@@ -24,6 +37,11 @@ Partial Partial::identity(at::IntArrayRef out_sizes, const at::TensorOptions& op
 }
 
 Partial merge(const Partial& a, const Partial& b) {
+  const Fused* fused = alike(a, b) ? fused_on(a.out.device()) : nullptr;
+  return fused == nullptr ? merge_by_tensors(a, b) : fused->merge(a, b);
+}
+
+Partial merge_by_tensors(const Partial& a, const Partial& b) {
   const at::Tensor a_empty = a.lse.isneginf(), b_empty = b.lse.isneginf();
   const at::Tensor shift = at::maximum(a.lse, b.lse).masked_fill_(a_empty & b_empty, 0);
   const at::Tensor wa = (a.lse - shift).exp_(), wb = (b.lse - shift).exp_();

@@ -4,6 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
 namespace ringcheck {
 
 // float64, float32, bf16 or fp16: what attention is computed in here.
@@ -26,5 +28,6 @@ struct Partial {
 // FlashAttention, section 3.1). Commutative bit for bit; where one side saw no key the other is
 // returned untouched.
 Partial merge(const Partial& a, const Partial& b);
+using Merge = std::function<Partial(const Partial&, const Partial&)>;
 
 }  // namespace ringcheck

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/recorded_kernel.h"
 
+#include "cp/range.h"
+
 namespace ringcheck {
 
 Partial RecordedKernel::forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
                                 double scale) {
-  ledger_.enter({"attend"});
-  const double begin = ledger_.now();
+  const Operation operation{"attend"};
+  const Range range(operation);
+  ledger_.enter(operation);
+  const Instant begin = ledger_.now();
   Partial part = kernel_->forward(q, kv, mask, scale);
   record(q, kv, mask, 2 * (kv.shape.dim + kv.shape.dim_v), begin);
   return part;
@@ -15,17 +19,19 @@ Partial RecordedKernel::forward(const QBlock& q, const KvBlock& kv, const Mask& 
 
 Gradients RecordedKernel::backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
                                    const Mask& mask, double scale) {
-  ledger_.enter({"attend backward"});
-  const double begin = ledger_.now();
+  const Operation operation{"attend backward"};
+  const Range range(operation);
+  ledger_.enter(operation);
+  const Instant begin = ledger_.now();
   Gradients term = kernel_->backward(q, kv, saved, mask, scale);
   record(q, kv, mask, 6 * kv.shape.dim + 4 * kv.shape.dim_v, begin);
   return term;
 }
 
 void RecordedKernel::record(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                            int64_t flops_per_pair, double begin) {
+                            int64_t flops_per_pair, const Instant& begin) {
   if (!ledger_.phase()) return;
-  const double end = ledger_.now();
+  const Instant end = ledger_.now();
   const int64_t pairs =
       visible_pairs(mask, q.positions, kv.positions) * q.q.size(0) * q.q.size(1);
   ledger_.attended({*ledger_.phase(), q.positions, kv.positions, kv.heads, pairs,

@@ -19,7 +19,7 @@ class RecordedKernel {
 
  private:
   void record(const QBlock& q, const KvBlock& kv, const Mask& mask, int64_t flops_per_pair,
-              double begin);
+              const Instant& begin);
 
   std::shared_ptr<const AttentionKernel> kernel_;
   Ledger& ledger_;

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 
 #include "cp/positions.h"
@@ -33,5 +34,7 @@ at::Tensor rotate(const at::Tensor& x, const Rope& rope, const Mask& mask,
 // The inverse rotation, which takes gradients back to the unrotated frame.
 at::Tensor rotate_back(const at::Tensor& x, const Rope& rope, const Mask& mask,
                        const Positions& positions);
+using Rotate =
+    std::function<at::Tensor(const at::Tensor&, const Rope&, const Mask&, const Positions&)>;
 
 }  // namespace ringcheck

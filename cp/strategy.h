@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "cp/attention_kernel.h"
 #include "cp/communicator.h"
@@ -12,14 +11,15 @@
 
 namespace ringcheck {
 
-// What every rank agrees on before a pass.
+// What every rank agrees on before a pass: everything that varies is a value.
 struct Plan {
   Layout layout;
   Mask mask;
   double scale = 1;
   std::shared_ptr<const AttentionKernel> kernel;
-  std::string rotation;  // of strategies that have one
+  RotationEntry rotation;  // of strategies that have one
   RotationOptions rotation_options;
+  Merge merge = ringcheck::merge;
 };
 
 // One way to spread attention over the ranks of a communicator: a forward pass and, afterwards,
@@ -32,7 +32,7 @@ class Strategy {
   virtual Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) = 0;
 };
 
-using Strategies =
-    Registry<std::function<std::unique_ptr<Strategy>(Communicator&, const Plan&)>>;
+using StrategyEntry = std::function<std::unique_ptr<Strategy>(Communicator&, const Plan&)>;
+using Strategies = Registry<StrategyEntry>;
 
 }  // namespace ringcheck

@@ -12,9 +12,11 @@
 #include <optional>
 #include <thread>
 
+#include "cp/await.h"
 #include "cp/error.h"
 #include "cp/moment.h"
 #include "cp/post_office.h"
+#include "cp/range.h"
 
 namespace ringcheck {
 namespace {
@@ -35,6 +37,7 @@ class ThreadCommunicator final : public Communicator {
 
   Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
                    Label label) override {
+    delay();
     auto posted = std::make_shared<Posted>();
     for (Message& message : sends) posted->sends.push_back(post_send(std::move(message), label));
     for (Message& message : receives)
@@ -45,7 +48,8 @@ class ThreadCommunicator final : public Communicator {
 
   void finish() override {
     while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
-    await_device();
+    ringcheck::await(Moment::now(device()), deadline());  // all that this rank queued is done
+    ledger().settle();
   }
 
   std::unique_ptr<Communicator> over(Group group) override {
@@ -120,7 +124,6 @@ class ThreadCommunicator final : public Communicator {
       throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
                                " bytes, the peer sent " + std::to_string(sent.nbytes()));
     const Moment copied = copy(receive, sent);
-    ledger().complete(receive.entry);
     office_->change(*receive.parcel, [&] {
       receive.parcel->copied = copied;
       receive.parcel->taken = true;
@@ -130,10 +133,13 @@ class ThreadCommunicator final : public Communicator {
 
   // Beside the computation, once the message is complete and its buffer free.
   Moment copy(const Half& receive, const at::Tensor& sent) {
+    const Range range(receive.operation);
     const at::Device here = receive.data.device();
     const at::Tensor message = sent.view_as(receive.data);
     if (here.is_cpu()) {
+      delay();
       receive.data.copy_(message);
+      ledger().complete(receive.entry);
       return {};
     }
     Moment copied;
@@ -141,7 +147,10 @@ class ThreadCommunicator final : public Communicator {
       const c10::StreamGuard beside(*copies_);
       receive.free.hold_back(here);
       receive.parcel->ready.hold_back(here);
+      delay();
+      const Instant begin = ledger().now();
       receive.data.copy_(message, true);
+      ledger().complete(receive.entry, begin, ledger().now());
       copied = Moment::now(here);
     }
     copied.hold_back(here);
@@ -152,8 +161,8 @@ class ThreadCommunicator final : public Communicator {
   void await_taken(Half& send) {
     if (!send.parcel) return;
     await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
-    ledger().complete(send.entry);
     send.parcel->copied.hold_back(send.data.device());
+    ledger().complete(send.entry);
     send.parcel->data.reset();
     send.parcel.reset();
     office_->forget(send.address);
@@ -165,16 +174,6 @@ class ThreadCommunicator final : public Communicator {
     if (!office_->await(*half.parcel, deadline(), what))
       throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) +
                     " ms");
-  }
-
-  // All that this rank queued is done, or the deadline is over.
-  void await_device() {
-    const Moment end = Moment::now(device());
-    const auto limit = std::chrono::steady_clock::now() + deadline();
-    for (; !end.passed(); std::this_thread::sleep_for(std::chrono::microseconds(20)))
-      if (std::chrono::steady_clock::now() > limit)
-        throw Timeout("the device did not finish within " + std::to_string(deadline().count()) +
-                      " ms");
   }
 
   std::shared_ptr<PostOffice> office_;

@@ -40,7 +40,7 @@ class OnCuda final : public AttentionKernel {
 AttentionKernels::Add add(const char* name) { return {name, std::make_shared<OnCuda>(name)}; }
 
 const AttentionKernels::Add registered[] = {add("aten-cudnn"), add("cudnn"), add("efficient"),
-                                            add("fa2"), add("tiled")};
+                                            add("fa2"), add("tiled"), add("wgmma")};
 
 }  // namespace
 }  // namespace ringcheck

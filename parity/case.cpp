@@ -12,7 +12,7 @@
 #include "cp/context_parallel.h"
 #include "cp/cuda_library.h"
 #include "cp/moment.h"
-#include "parity/problem.h"
+#include "parity/data_family.h"
 #include "parity/text.h"
 
 namespace ringcheck::parity {
@@ -24,10 +24,6 @@ bool one_of(const std::string& name, std::initializer_list<const char*> names) {
   for (const char* known : names)
     if (name == known) return true;
   return false;
-}
-
-bool is_family(const std::string& name) {
-  return data_families().count(name) > 0 || name == "tensors";
 }
 
 // The value of a part such as "hq8"; false where the part has another prefix.
@@ -80,22 +76,11 @@ std::string read_part(const std::string& part, Parsed& parsed) {
   if (starts_with(part, "rope:")) return test.rope = parse_rope(part.substr(5)), "rope";
   if (part == "scale:default") return test.scale.reset(), "scale";
   if (starts_with(part, "scale:")) return test.scale = parse_number(part.substr(6)), "scale";
-  if (is_family(name)) return test.data = part, "data";
+  if (DataFamilies::all().contains(name) || name == "tensors") return test.data = part, "data";
   if (one_of(part, {"float64", "float32", "bf16", "fp16"})) return test.dtype = parse_dtype(part), "dtype";
   throw BadCase("case has a part '" + part + "' that means nothing; the form is "
                 "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu|cuda/P4/b1/hq8/hkv2/s1024/d64/dv64/"
                 "bf16/rope:none/scale:default/spread3/seed7");
-}
-
-int64_t slots_of(const Documents& documents) {
-  int64_t slots = 0;
-  for (const Document& document : documents) slots += document.slots;
-  return slots;
-}
-
-void positive(const char* what, int64_t value) {
-  if (value < 1)
-    throw BadCase(std::string(what) + " is " + std::to_string(value) + "; it must be at least 1");
 }
 
 }  // namespace
@@ -169,43 +154,6 @@ Case case_from_json(const nlohmann::json& json) {
   }
 }
 
-void validate(const Case& c) {
-  known_name("strategy", c.strategy, Strategies::all());
-  known_name("rotation", c.rotation, Rotations::all());
-  known_name("balancer", c.balance, Balancers::all());
-  known_name("kernel", c.kernel, AttentionKernels::all());
-  if (!one_of(c.world_kind, {"thread", "mpi"}))
-    throw BadCase("unknown world kind '" + c.world_kind + "'; known: thread, mpi");
-  if (!one_of(c.device, {"cpu", "cuda"}))
-    throw BadCase("unknown device '" + c.device + "'; known: cpu, cuda");
-  if (!is_family(parse_call(c.data).name)) known_name("data family", c.data, data_families());
-  positive("world", c.world);
-  if (c.world > 256)
-    throw BadCase("world is " + std::to_string(c.world) + "; at most 256 ranks on one machine");
-  positive("batch", c.batch);
-  positive("heads", c.q_heads);
-  positive("kv-heads", c.kv_heads);
-  positive("seq", c.seq);
-  positive("dim", c.dim);
-  positive("dim-v", c.dim_v);
-  positive("block", c.block);
-  if (c.block != 1 && !Balancers::at(c.balance).takes_block)
-    throw BadCase("balancer " + c.balance + " takes no block size, got " + std::to_string(c.block));
-  if (c.q_heads % c.kv_heads != 0)
-    throw BadCase("heads " + std::to_string(c.q_heads) + " is not a multiple of kv-heads " +
-                  std::to_string(c.kv_heads) + "; every key-value head serves equally many query heads");
-  if (c.rope.pairing != Rope::Pairing::kNone && c.dim % 2 != 0)
-    throw BadCase("RoPE rotates pairs of channels, dim is " + std::to_string(c.dim) +
-                  "; use an even dim or rope none");
-  if (c.scale && !std::isfinite(*c.scale))
-    throw BadCase("scale " + number_text(*c.scale) + " must be finite");
-  const Mask mask = mask_of(c);
-  if (const Documents* packed = documents(mask); packed && slots_of(*packed) != c.seq)
-    throw BadCase("the documents of " + mask_text(c.mask) + " take " +
-                  std::to_string(slots_of(*packed)) + " slots, seq is " + std::to_string(c.seq) +
-                  "; make them equal or leave seq out");
-}
-
 Mask mask_of(const Case& test) { return {test.mask, test.seq}; }
 
 double scale_of(const Case& test) {
@@ -218,7 +166,7 @@ Layout layout_of(const Case& test) {
 
 Plan plan_of(const Case& test) {
   return {layout_of(test),  mask_of(test), scale_of(test), AttentionKernels::at(test.kernel),
-          test.rotation, {test.keep}};
+          Rotations::at(test.rotation), {test.keep}};
 }
 
 at::DeviceType device_type_of(const Case& test) {

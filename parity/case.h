@@ -76,6 +76,8 @@ std::string dtype_text(at::ScalarType dtype);
 // Throws BadCase where the parts contradict each other or cannot exist.
 void validate(const Case& test);
 
+int64_t slots_of(const Documents& documents);
+
 // What follows from a case.
 Mask mask_of(const Case& test);
 double scale_of(const Case& test);

@@ -36,23 +36,34 @@ std::vector<Positions> chunks(const Positions& shard) {
   return list;
 }
 
-std::string owner_of(const Case& test, int64_t position) {
+// Whose slot a position is, and in which run of its shard; rank -1: nobody's.
+struct Owner {
+  int rank = -1;
+  size_t run = 0;
+};
+
+Owner owner_of(const Case& test, int64_t position) {
   const Layout layout = layout_of(test);
   for (size_t rank = 0; rank < layout.size(); ++rank)
     for (size_t run = 0; run < layout[rank].size(); ++run) {
       const Run& r = layout[rank][run];
       const int64_t offset = position - r.begin;
       if (offset >= 0 && offset % r.stride == 0 && offset / r.stride < r.count)
-        return c10::str("rank ", rank, " (chunk ", run, ")");
+        return {static_cast<int>(rank), run};
     }
-  return "no rank";
+  return {};
+}
+
+std::string owner_text(const Owner& owner) {
+  if (owner.rank < 0) return "no rank";
+  return c10::str("rank ", owner.rank, " (chunk ", owner.run, ")");
 }
 
 // Where an element is off, and what is there.
 std::string describe(const Case& test, const Worst& worst, const Tallied& tallied) {
   const int64_t head = worst.pair % tallied.groups * tallied.heads + worst.shared;
   const std::string channel = worst.channel < 0 ? "" : c10::str(", channel ", worst.channel);
-  return c10::str(owner_of(test, worst.position), ", batch ", worst.pair / tallied.groups, ", head ",
+  return c10::str(owner_text(owner_of(test, worst.position)), ", batch ", worst.pair / tallied.groups, ", head ",
                   head, ", position ", worst.position, channel, ": got ", worst.actual,
                   ", expected ", worst.value, " +- ", worst.bound, " (sigma ", worst.sigma, ")");
 }
@@ -72,16 +83,6 @@ void judge_ranks(const Case& test, const Tally& tally, TensorVerdict& verdict) {
       verdict.chunks_counted += sum_over(tally.vacuous, part) < kVacuous * total;
     }
   }
-}
-
-void judge_charts(const Case& test, TensorVerdict& verdict) {
-  const auto chart = chart_of(test, verdict.tensor);
-  if (!chart) return;
-  const double moved = std::abs(verdict.rms_z - chart->rms_mean);
-  const double allowed = std::max(0.03 * chart->rms_mean, 6 * chart->rms_sd);
-  verdict.chart = moved <= allowed ? Status::kPass : Status::kFail;
-  const double leaning = std::abs(std::abs(verdict.bias) - chart->bias_mean);
-  verdict.bias_status = leaning <= 6 * chart->bias_sd ? Status::kPass : Status::kFail;
 }
 
 }  // namespace
@@ -108,17 +109,68 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
     verdict.relative = std::sqrt(tally.error_squares) / std::sqrt(tally.value_squares);
   if (energy > 0) verdict.vacuity = sum_of(tally.vacuous) / energy;
   judge_ranks(test, tally, verdict);
-  if (tallied.complete) judge_charts(test, verdict);
+  if (tally.max_z > 0) verdict.worst_rank = owner_of(test, tally.worst_position).rank;
 
-  const bool within = verdict.hard_ratio <= kHard && verdict.max_z <= kStat;
-  const bool charted = verdict.chart != Status::kFail && verdict.bias_status != Status::kFail;
-  if (!within || !charted) verdict.status = Status::kFail;
-  else if (!(verdict.vacuity < kVacuous)) verdict.status = Status::kInconclusive;
-  if (!within)
+  if (!(verdict.hard_ratio <= kHard && verdict.max_z <= kStat)) {
+    verdict.status = Status::kFail;
     verdict.worst = describe(test, verdict.hard_ratio > kHard ? tally.hard : tally.stat, tallied);
-  else if (!charted)
-    verdict.worst = c10::str("RMS z ", verdict.rms_z, " or bias ", verdict.bias,
-                             " is not what this kernel's calibration expects");
+  } else if (!(verdict.vacuity < kVacuous)) {
+    verdict.status = Status::kInconclusive;
+  }
+  return verdict;
+}
+
+TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
+                      const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma) {
+  if (actual.sizes() != value.sizes()) return misshapen(name, actual.sizes(), value.sizes());
+  const Compared whole{actual, value, bound, sigma, 0, flatten({{0, value.size(2)}})};
+  return judge(test, name, {tally(whole, value.size(2)), 1, value.size(1)});
+}
+
+std::string place_of(const Case& test, at::IntArrayRef sizes, int64_t flat) {
+  std::string channel;
+  if (sizes.size() == 4) {
+    channel = c10::str(", channel ", flat % sizes[3]);
+    flat /= sizes[3];
+  }
+  const int64_t position = flat % sizes[2], head = flat / sizes[2] % sizes[1];
+  return c10::str(owner_text(owner_of(test, position)), ", batch ", flat / sizes[2] / sizes[1],
+                  ", head ", head, ", position ", position, channel);
+}
+
+TensorVerdict charted(const Case& test, TensorVerdict verdict) {
+  const auto chart = chart_of(test, verdict.tensor);
+  if (!chart) return verdict;
+  const double moved = std::abs(verdict.rms_z - chart->rms_mean);
+  const double allowed = std::max(0.03 * chart->rms_mean, 6 * chart->rms_sd);
+  verdict.chart = moved <= allowed ? Status::kPass : Status::kFail;
+  const double leaning = std::abs(std::abs(verdict.bias) - chart->bias_mean);
+  verdict.bias_status = leaning <= 6 * chart->bias_sd ? Status::kPass : Status::kFail;
+  const bool expected = verdict.chart == Status::kPass && verdict.bias_status == Status::kPass;
+  if (expected || verdict.status == Status::kFail) return verdict;
+  verdict.status = Status::kFail;
+  verdict.worst = c10::str("RMS z ", verdict.rms_z, " or bias ", verdict.bias,
+                           " is not what this kernel's calibration expects");
+  return verdict;
+}
+
+Status status_of(const std::vector<TensorVerdict>& tensors) {
+  Status status = Status::kNotApplicable;
+  for (const TensorVerdict& tensor : tensors) {
+    if (tensor.status == Status::kFail) return Status::kFail;
+    if (tensor.status == Status::kInconclusive) status = Status::kInconclusive;
+    if (tensor.status == Status::kPass && status == Status::kNotApplicable) status = Status::kPass;
+  }
+  return status;
+}
+
+OracleVerdict verdict_of(std::vector<TensorVerdict> tensors) {
+  OracleVerdict verdict;
+  verdict.status = status_of(tensors);
+  for (const TensorVerdict& tensor : tensors)
+    if (tensor.status == Status::kFail)
+      verdict.findings.push_back(tensor.tensor + ": " + tensor.worst);
+  verdict.tensors = std::move(tensors);
   return verdict;
 }
 

@@ -5,9 +5,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "parity/case.h"
+#include "reference/contract.h"
 
 namespace ringcheck::parity {
 
@@ -17,7 +19,11 @@ struct Chart {
 };
 
 // The numerics contract of a kernel, as committed beside its source. Throws BadCase.
-nlohmann::json contract_json(const std::string& kernel);
+const nlohmann::json& contract_json(const std::string& kernel);
+
+// For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed
+// contract has for one of them.
+reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);
 
 // The case that stands for all that give the same numbers: rotations agree bit for bit.
 std::string chart_key(Case test);

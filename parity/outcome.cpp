@@ -4,7 +4,10 @@
 
 #include <ATen/ATen.h>
 
+#include <bit>
+
 #include "cp/shard.h"
+#include "parity/out_of_memory.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -27,6 +30,9 @@ std::vector<int64_t> flat(const RankRecord& record) {
   for (const Counters& c : {record.forward, record.backward})
     values.insert(values.end(), {c.bytes_sent, c.bytes_received, c.messages, c.pairs, c.flops,
                                  c.steps, c.merges});
+  for (const Seconds& s : {record.forward_seconds, record.backward_seconds})
+    for (const double part : {s.attention, s.communication, s.exposed, s.overlapped})
+      values.push_back(std::bit_cast<int64_t>(part));
   values.insert(values.end(), {record.peak_bytes, record.kv_bytes, record.traveller_bytes,
                                record.wrong_pads});
   for (const auto& edges : {record.sent_to, record.received_from})
@@ -40,6 +46,9 @@ RankRecord record_from(const int64_t* value, int world) {
     for (int64_t* field : {&c->bytes_sent, &c->bytes_received, &c->messages, &c->pairs, &c->flops,
                            &c->steps, &c->merges})
       *field = *value++;
+  for (Seconds* s : {&record.forward_seconds, &record.backward_seconds})
+    for (double* part : {&s->attention, &s->communication, &s->exposed, &s->overlapped})
+      *part = std::bit_cast<double>(*value++);
   for (int64_t* field : {&record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
                          &record.wrong_pads})
     *field = *value++;
@@ -61,11 +70,10 @@ std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   return records;
 }
 
-}  // namespace
-
-std::optional<Outcome> solve(const Case& test, Communicator& world, const Subject& subject) {
+std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
+  const Case& test = run.test;
   const Layout layout = layout_of(test);
-  const RankInput input{problem_of(test, layout.at(world.rank())), layout[world.rank()]};
+  const RankInput input{run.problem(test, layout.at(world.rank())), layout[world.rank()]};
   const RankOutput own = subject(world, test, input);
   const auto whole = [&](const at::Tensor& local) { return collect(world, layout, test.seq, local); };
   Outcome outcome{{whole(own.o), whole(own.lse), whole(own.dq), whole(own.dk), whole(own.dv)},
@@ -77,10 +85,17 @@ std::optional<Outcome> solve(const Case& test, Communicator& world, const Subjec
   return outcome;
 }
 
-Outcome solve(const Case& test, const ThreadWorld& world, const Subject& subject) {
+}  // namespace
+
+std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject) {
+  return within_memory(run.test, world.rank(), world.device(),
+                       [&] { return solve_within(run, world, subject); });
+}
+
+Outcome solve(const Run& run, const ThreadWorld& world, const Subject& subject) {
   std::optional<Outcome> outcome;
-  run(world, [&](Communicator& comm) {
-    if (auto result = solve(test, comm, subject)) outcome = std::move(result);
+  ringcheck::run(world, [&](Communicator& comm) {
+    if (auto result = solve(run, comm, subject)) outcome = std::move(result);
   });
   return std::move(*outcome);
 }

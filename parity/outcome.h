@@ -17,11 +17,17 @@ struct Outcome {
   std::vector<RankRecord> ranks;
 };
 
+// One execution of a subject: a case, and what its tensors are.
+struct Run {
+  Case test;
+  ProblemSource problem = [](const Case& c, const Positions& p) { return problem_of(c, p); };
+};
+
 // Runs the subject on the ranks of `world` and brings everything to its rank 0; nothing on the
 // other ranks. Collective.
-std::optional<Outcome> solve(const Case& test, Communicator& world, const Subject& subject);
+std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject);
 
 // The same on threads of this process. Throws RankFailure.
-Outcome solve(const Case& test, const ThreadWorld& world, const Subject& subject);
+Outcome solve(const Run& run, const ThreadWorld& world, const Subject& subject);
 
 }  // namespace ringcheck::parity

@@ -5,94 +5,16 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <Random123/philox.h>
 
-#include <bit>
-#include <cmath>
 #include <limits>
 
 #include "cp/shard.h"
+#include "parity/data_family.h"
 #include "parity/safetensors.h"
 #include "parity/text.h"
 
 namespace ringcheck::parity {
 namespace {
-
-enum class Which : uint32_t { kQ, kK, kV, kDo };
-
-// 128 random bits per element, and 128 more for families that need a second draw.
-using Bits = r123::Philox4x32::ctr_type;
-
-struct Element {
-  uint64_t seed;
-  Which which;
-  uint32_t batch, head, channel;
-  uint64_t position;
-
-  Bits bits(uint32_t draw) const {
-    const Bits counter{{channel | static_cast<uint32_t>(which) << 24 | draw << 28,
-                        head | batch << 16, static_cast<uint32_t>(position),
-                        static_cast<uint32_t>(position >> 32)}};
-    const r123::Philox4x32::key_type key{
-        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}};
-    return r123::Philox4x32()(counter, key);
-  }
-};
-
-// Nearly normal (Irwin-Hall with eight terms), standard deviation 1.02. Integers up to the last
-// step, at most 21 significant bits: what follows can be exact in float32.
-double normal(const Element& e) {
-  int32_t sum = 0;
-  for (const uint32_t word : e.bits(0)) sum += static_cast<int32_t>((word & 0x7fff) + (word >> 17));
-  return (sum - 4 * 0x7fff) * 5.0 / 0x20000;
-}
-
-double unit(const Element& e) { return static_cast<double>(e.bits(0)[0] >> 8) / 0x1000000; }
-
-bool is_score(Which which) { return which == Which::kQ || which == Which::kK; }
-
-using Family = double (*)(const Element&);
-
-double spread3(const Element& e) { return normal(e) * (is_score(e.which) ? 1.75 : 1); }
-double peaked(const Element& e) { return normal(e) * (is_score(e.which) ? 2.5 : 1); }
-double flat(const Element& e) { return normal(e) * (is_score(e.which) ? 0.125 : 1); }
-double uniform(const Element& e) { return e.which == Which::kDo ? normal(e) : unit(e); }
-double outliers(const Element& e) {
-  return normal(e) * (e.which != Which::kDo && e.bits(1)[0] % 1000 == 0 ? 10 : 1);
-}
-double offset(const Element& e) {
-  return e.which == Which::kV ? 100 + std::floor(normal(e) * 1024) / 1024 : spread3(e);
-}
-double ones(const Element& e) { return e.which == Which::kV ? 1 : spread3(e); }
-double wide(const Element& e) {
-  const int exponent = static_cast<int>(e.bits(1)[0] % 13) - 6;
-  return is_score(e.which) ? spread3(e) : std::ldexp(normal(e), exponent);
-}
-
-struct NamedFamily {
-  Family value;
-  const char* says;
-};
-
-const std::map<std::string, NamedFamily>& families() {
-  static const std::map<std::string, NamedFamily> table{
-      {"spread3", {spread3, "normal, q and k so wide that logits have standard deviation 3"}},
-      {"normal", {normal, "N(0,1) everywhere"}},
-      {"uniform", {uniform, "q, k and v in [0, 1): flat, all positive"}},
-      {"outliers", {outliers, "N(0,1) with one value in a thousand ten times larger"}},
-      {"peaked", {peaked, "q and k times 2.5: nearly one-hot"}},
-      {"flat", {flat, "q and k over 8: nearly uniform attention"}},
-      {"offset", {offset, "v = 100 + N(0,1)"}},
-      {"ones", {ones, "v = 1: O must be 1"}},
-      {"wide", {wide, "v and dO over thirteen binades"}}};
-  return table;
-}
-
-// A float64 has more bits than the families fill; the others are left as they are.
-double filled(double value, const Element& e, at::ScalarType dtype) {
-  if (dtype != at::kDouble) return value;
-  return value * (1 + static_cast<int32_t>(e.bits(2)[0]) * 0x1p-58);
-}
 
 struct Sizes {
   int64_t batch, heads, channels;
@@ -108,20 +30,18 @@ std::vector<bool> tokens_of(const Mask& mask, const std::vector<int64_t>& positi
 template <class T>
 void fill(T* out, const Case& test, Which which, const Sizes& sizes,
           const std::vector<int64_t>& positions) {
-  const Family value = families().at(test.data).value;
+  const DataFamily& family = DataFamilies::at(test.data);
   const int64_t slots = static_cast<int64_t>(positions.size());
   const std::vector<bool> tokens = tokens_of(mask_of(test), positions);
   at::parallel_for(0, sizes.batch * sizes.heads * slots, 64, [&](int64_t begin, int64_t end) {
+    std::vector<double> channels(sizes.channels);
     for (int64_t row = begin; row < end; ++row) {
-      Element e{test.seed, which, static_cast<uint32_t>(row / slots / sizes.heads),
-                static_cast<uint32_t>(row / slots % sizes.heads), 0,
-                static_cast<uint64_t>(positions[row % slots])};
-      for (int64_t c = 0; c < sizes.channels; ++c) {
-        e.channel = static_cast<uint32_t>(c);
-        out[row * sizes.channels + c] =
-            c10::convert<T>(tokens[row % slots] ? filled(value(e), e, test.dtype)
-                                                : std::numeric_limits<double>::quiet_NaN());
-      }
+      const Element first{test.seed, which, static_cast<uint32_t>(row / slots / sizes.heads),
+                          static_cast<uint32_t>(row / slots % sizes.heads), 0,
+                          static_cast<uint64_t>(positions[row % slots])};
+      if (tokens[row % slots]) family.fill(test, first, channels);
+      else std::ranges::fill(channels, std::numeric_limits<double>::quiet_NaN());
+      std::ranges::transform(channels, out + row * sizes.channels, c10::convert<T, double>);
     }
   });
 }
@@ -163,15 +83,6 @@ Problem loaded(const Case& test) {
 }
 
 }  // namespace
-
-const std::map<std::string, std::string>& data_families() {
-  static const auto table = [] {
-    std::map<std::string, std::string> names;
-    for (const auto& [name, family] : families()) names[name] = family.says;
-    return names;
-  }();
-  return table;
-}
 
 Problem Problem::to(at::Device device, bool copy) const {
   const auto there = [&](const at::Tensor& x) {

@@ -4,10 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <map>
-#include <string>
-#include <vector>
-
+#include <functional>
 #include "parity/case.h"
 
 namespace ringcheck::parity {
@@ -22,15 +19,15 @@ struct Problem {
   Problem to(at::Device device, bool copy = false) const;
 };
 
-// The whole sequence. Every element is a function of seed, tensor, batch, head, global position
-// and channel alone (Philox, Salmon et al. 2011), so it depends neither on the world nor on the
-// sharding, threads or machine. Slots without a token hold NaN: they must not matter.
+// The whole sequence, as the data family of the case says. Every element is a function of seed,
+// mask, tensor, batch, head, global position and channel alone, so it depends neither on the world
+// nor on the sharding, threads or machine. Slots without a token hold NaN: they must not matter.
 Problem problem_of(const Case& test);
 
 // The slots of one shard, without making the rest.
 Problem problem_of(const Case& test, const Positions& positions);
 
-// The data families by name, each with a sentence on what it is.
-const std::map<std::string, std::string>& data_families();
+// Makes the tensors of some positions of a case.
+using ProblemSource = std::function<Problem(const Case&, const Positions&)>;
 
 }  // namespace ringcheck::parity

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/runner.h"
 
+#include <algorithm>
+#include <map>
+
 #include "cp/error.h"
+#include "parity/out_of_memory.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -24,18 +28,50 @@ std::optional<Verdict> refused(const Case& test) {
   return verdict;
 }
 
-Verdict judged(const Case& test, const Outcome& outcome, const RunOptions& options) {
+// The runs that the chosen oracles ask for beside that of the case, by oracle. An oracle one of
+// whose runs is not supported gets none.
+using Variations = std::map<std::string, std::vector<Run>>;
+
+Variations variations_of(const Case& test, const RunOptions& options) {
+  Variations runs;
+  for (const std::string& name : options.judging.oracles)
+    if (const Oracle& oracle = Oracles::at(name); oracle.variations)
+      runs[name] = oracle.variations(test);
+  std::erase_if(runs, [](const auto& entry) {
+    return std::ranges::any_of(entry.second, [](const Run& r) { return not_supported(r.test).has_value(); });
+  });
+  return runs;
+}
+
+// What the subject did: in the run of the case, and in the others, and how long these took.
+struct Observed {
+  Outcome outcome;
+  std::map<std::string, std::vector<Outcome>> variations;
+  std::map<std::string, double> seconds;
+};
+
+Verdict judged(const Case& test, const Observed& observed, const RunOptions& options) {
   const auto tick = [&] {
     if (options.observer) options.observer(0, {"judge"});
   };
   tick();
-  const Problem problem = problem_of(test).to(outcome.tensors.o.device());
+  const Problem problem = problem_of(test).to(observed.outcome.tensors.o.device());
   Verdict verdict;
   verdict.test = test;
-  verdict.ranks = outcome.ranks;
-  for (const auto& [name, oracle] : Oracles::all()) {
-    verdict.oracles.push_back(oracle.judge({test, problem, outcome, tick, options.sample}));
-    verdict.oracles.back().name = name;
+  verdict.ranks = observed.outcome.ranks;
+  for (const std::string& name : options.judging.oracles) {
+    const Oracle& oracle = Oracles::at(name);
+    const auto found = observed.variations.find(name);
+    const std::vector<Outcome> none;
+    const std::vector<Outcome>& others = found == observed.variations.end() ? none : found->second;
+    const auto begin = Clock::now();
+    OracleVerdict result;
+    if (oracle.variations && others.empty()) result.status = Status::kNotApplicable;
+    else result = oracle.judge({test, problem, observed.outcome, others, tick, options.judging.sample});
+    result.name = name;
+    const auto runs = observed.seconds.find(name);
+    result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
+    verdict.oracles.push_back(std::move(result));
   }
   verdict.status = overall(verdict.oracles);
   if (verdict.status == Status::kInconclusive) verdict.reason = "no check of this case counts";
@@ -43,6 +79,22 @@ Verdict judged(const Case& test, const Outcome& outcome, const RunOptions& optio
     if (oracle.status == Status::kInconclusive && !oracle.findings.empty())
       verdict.reason = oracle.findings.front();
   return verdict;
+}
+
+// Judging needs memory, too; where there is too little of it, nothing is known about the subject.
+Verdict judged_within_memory(const Case& test, const Observed& observed,
+                             const RunOptions& options) {
+  const at::Device device = observed.outcome.tensors.o.device();
+  try {
+    return within_memory(test, 0, device, [&] { return judged(test, observed, options); });
+  } catch (const OutOfMemory& error) {
+    Verdict verdict;
+    verdict.test = test;
+    verdict.status = Status::kInconclusive;
+    verdict.reason = std::string("not judged, as the reference ran ") + error.what();
+    verdict.ranks = observed.outcome.ranks;
+    return verdict;
+  }
 }
 
 Verdict failed(const Case& test, const RankFailure& failure) {
@@ -55,13 +107,35 @@ Verdict failed(const Case& test, const RankFailure& failure) {
 
 }  // namespace
 
+std::vector<std::string> all_oracles() {
+  std::vector<std::string> names;
+  for (const auto& [name, oracle] : Oracles::all()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> oracles_of_one_run() {
+  std::vector<std::string> names = all_oracles();
+  std::erase_if(names, [](const std::string& name) { return Oracles::at(name).variations != nullptr; });
+  return names;
+}
+
 Verdict verify(const Case& test, const RunOptions& options) {
   if (auto verdict = refused(test)) return *verdict;
   const auto begin = Clock::now();
-  const ThreadWorld world{test.world, options.deadline, options.observer, device_type_of(test)};
+  const auto solved = [&](const Run& run) {
+    const ThreadWorld world{run.test.world, options.deadline, options.observer,
+                            device_type_of(run.test)};
+    return solve(run, world, options.subject);
+  };
   Verdict verdict;
   try {
-    verdict = judged(test, solve(test, world, options.subject), options);
+    Observed observed{solved({test}), {}, {}};
+    for (const auto& [oracle, runs] : variations_of(test, options)) {
+      const auto before = Clock::now();
+      for (const Run& run : runs) observed.variations[oracle].push_back(solved(run));
+      observed.seconds[oracle] = seconds_since(before);
+    }
+    verdict = judged_within_memory(test, observed, options);
   } catch (const RankFailure& failure) {
     verdict = failed(test, failure);
   }
@@ -73,9 +147,15 @@ std::optional<Verdict> verify(const Case& test, Communicator& world, const RunOp
   if (auto verdict = refused(test))
     return world.rank() == 0 ? verdict : std::optional<Verdict>();
   const auto begin = Clock::now();
-  const std::optional<Outcome> outcome = solve(test, world, options.subject);
+  std::optional<Outcome> outcome = solve({test}, world, options.subject);
+  Observed observed;
+  for (const auto& [oracle, runs] : variations_of(test, options))
+    for (const Run& run : runs)
+      if (auto other = solve(run, world, options.subject))
+        observed.variations[oracle].push_back(std::move(*other));
   if (!outcome) return std::nullopt;
-  Verdict verdict = judged(test, *outcome, options);
+  observed.outcome = std::move(*outcome);
+  Verdict verdict = judged_within_memory(test, observed, options);
   verdict.seconds = seconds_since(begin);
   return verdict;
 }

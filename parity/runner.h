@@ -5,10 +5,23 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "parity/oracle.h"
 
 namespace ringcheck::parity {
+
+std::vector<std::string> oracles_of_one_run();
+std::vector<std::string> all_oracles();
+
+// Who judges, and how thoroughly.
+struct Judging {
+  // The names of the oracles; by default all that are content with one run of the subject.
+  std::vector<std::string> oracles = oracles_of_one_run();
+  // Queries and keys of each head that parity judges, where the sequence is longer; 0: all.
+  int64_t sample = 0;
+};
 
 struct RunOptions {
   std::chrono::milliseconds deadline{30000};
@@ -16,8 +29,7 @@ struct RunOptions {
   // rank 0, operation "judge".
   std::function<void(int rank, const Operation&)> observer;
   Subject subject = context_parallel;
-  // Queries and keys of each head that parity judges, where the sequence is longer; 0: all.
-  int64_t sample = 0;
+  Judging judging;
 };
 
 // One case, from problem to verdict, on threads of this process. A rank that fails or hangs is a

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cp/context_parallel.h"
 #include "cp/memory.h"
 
 namespace ringcheck::parity {
@@ -37,6 +36,8 @@ RankRecord measured(const Communicator& comm) {
   RankRecord record;
   record.forward = ledger.sum(Phase::kForward);
   record.backward = ledger.sum(Phase::kBackward);
+  record.forward_seconds = ledger.seconds(Phase::kForward);
+  record.backward_seconds = ledger.seconds(Phase::kBackward);
   record.peak_bytes = ledger.memory()->total().peak;
   record.kv_bytes = ledger.memory()->tagged(MemoryTag::kKv).peak;
   record.traveller_bytes = ledger.memory()->tagged(MemoryTag::kTraveller).peak;
@@ -51,12 +52,13 @@ RankRecord measured(const Communicator& comm) {
 }
 
 // The tensors of both passes; everything else is gone when it returns.
-RankOutput both_passes(Communicator& comm, const Case& test, const Problem& local) {
-  ContextParallel attention(comm, {test.strategy, plan_of(test), test.rope});
+RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts,
+                       const Problem& local) {
+  ContextParallel attention(comm, parts);
   auto context = attention.forward(local.q, local.k, local.v);
   const Gradients gradients = attention.backward(context, local.d_o);
   RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
-  if (test.rope.pairing != Rope::Pairing::kNone) {
+  if (parts.rope.pairing != Rope::Pairing::kNone) {
     output.q_rotated = context.q.q;
     output.k_rotated = context.kv.k().clone();
   }
@@ -65,12 +67,21 @@ RankOutput both_passes(Communicator& comm, const Case& test, const Problem& loca
 
 }  // namespace
 
+ContextParallel::Options options_of(const Case& test) {
+  return {Strategies::at(test.strategy), plan_of(test), test.rope};
+}
+
 RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input) {
+  return context_parallel_with(options_of(test), comm, test, input);
+}
+
+RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
+                                 const Case& test, const RankInput& input) {
   RankOutput output;
   comm.ledger().restart();
   {
     const Metered metered(comm.ledger().memory());
-    output = both_passes(comm, test, input.local.to(comm.device(), true));
+    output = both_passes(comm, parts, input.local.to(comm.device(), true));
   }
   output.record = measured(comm);
   output.record.wrong_pads = wrong_pads(test, input.positions, output);

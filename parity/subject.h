@@ -6,21 +6,25 @@
 
 #include <functional>
 
-#include "cp/communicator.h"
+#include "cp/context_parallel.h"
 #include "parity/case.h"
 #include "parity/problem.h"
 
 namespace ringcheck::parity {
 
-// What one rank measured.
-struct RankRecord {
+// What one rank counted.
+struct RankCounts {
   Counters forward, backward;
   int64_t peak_bytes = 0;                    // of everything the rank allocated
   int64_t kv_bytes = 0;                      // most K and V held at a time
   int64_t traveller_bytes = 0;               // most gradient travellers held at a time
   int64_t wrong_pads = 0;                    // elements of pad slots that are not exactly empty
   std::vector<int64_t> sent_to, received_from;  // bytes by rank of the group
-  bool operator==(const RankRecord&) const = default;
+  bool operator==(const RankCounts&) const = default;
+};
+// And what it measured, which is different in every run and no part of an equality.
+struct RankRecord : RankCounts {
+  Seconds forward_seconds, backward_seconds;
 };
 
 // What one rank has: its slots of the problem, and where they belong.
@@ -42,5 +46,10 @@ using Subject = std::function<RankOutput(Communicator&, const Case&, const RankI
 
 // Ours: strategy x rotation x balancer x kernel, as the case says. Restarts the rank's ledger.
 RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input);
+
+// The parts that a case names, and ours put together from these or from others in their place.
+ContextParallel::Options options_of(const Case& test);
+RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
+                                 const Case& test, const RankInput& input);
 
 }  // namespace ringcheck::parity

@@ -41,6 +41,11 @@ double finite_squares(const at::Tensor& x) {
 
 double largest(const at::Tensor& x) { return x.numel() > 0 ? x.max().item<double>() : 0; }
 
+int64_t position_of_largest(const at::Tensor& x, const Compared& part) {
+  const int64_t flat = x.argmax().item<int64_t>();
+  return part.positions.at((x.dim() == 4 ? flat / x.size(3) : flat) % x.size(2));
+}
+
 // Where the ratio is largest, and what is there.
 Worst worst(const at::Tensor& ratio, const at::Tensor& actual, const Compared& part) {
   int64_t flat = ratio.argmax().item<int64_t>();
@@ -85,6 +90,7 @@ Tally tally(const Compared& part, int64_t seq) {
     at::Tensor z = (actual - value).div_(part.sigma).masked_fill_(outside, 0);
     const at::Tensor size = z.abs().nan_to_num_(kInfinity, kInfinity);
     t.max_z = largest(size);
+    if (t.max_z > 0) t.worst_position = position_of_largest(size, part);
     t.z_squares = size.square().sum().item<double>();
     if (!(t.max_z <= kStat)) t.stat = worst(size, actual, part);
     t.signed_z = by_position(z.mul_(value.masked_fill(outside, 0).sign_()), part, seq);
@@ -101,6 +107,7 @@ Tally tally(const Compared& part, int64_t seq) {
 void Tally::add(const Tally& other) {
   max_abs = std::max(max_abs, other.max_abs);
   hard_ratio = std::max(hard_ratio, other.hard_ratio);
+  if (other.max_z > max_z) worst_position = other.worst_position;
   max_z = std::max(max_z, other.max_z);
   z_squares += other.z_squares;
   error_squares += other.error_squares;

@@ -33,6 +33,7 @@ struct Worst {
 // Tallies of the parts of a tensor add up to that of the whole.
 struct Tally {
   double max_abs = 0, hard_ratio = 0, max_z = 0;
+  int64_t worst_position = -1;  // of max_z; -1: no error at all
   double z_squares = 0, error_squares = 0, value_squares = 0;
   // By position, summed over all else.
   std::vector<double> elements;  // of the statistics: where an error is allowed

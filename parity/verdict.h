@@ -37,6 +37,7 @@ struct TensorVerdict {
   int64_t chunks = 0, chunks_counted = 0;  // (rank, run of positions): all, and not vacuous
   Status chart = Status::kNotCalibrated;   // CHART: rms_z against its calibrated mean
   Status bias_status = Status::kNotCalibrated;
+  int worst_rank = -1;    // whose slot has the largest max_z; -1: there is no such element
   std::string worst;      // where, in words; empty on a pass
 };
 
@@ -46,6 +47,7 @@ struct OracleVerdict {
   bool contract = false;  // a failure violates a counter or memory contract, not correctness
   std::vector<TensorVerdict> tensors;
   std::vector<std::string> findings;  // what is wrong, in words
+  double seconds = 0;                 // of judging, and of the further runs it asked for
 };
 
 struct Verdict {

@@ -34,7 +34,7 @@ void on_leaves(const Use& use) {
     const Layout layout = parity::layout_of(test);
     const auto wrong = on_every_rank(test.world, [&](Communicator& comm) {
       const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 0);
-      const auto attention = std::make_shared<ContextParallel>(comm, options_of(test));
+      const auto attention = std::make_shared<ContextParallel>(comm, parity::options_of(test));
       auto context = attention->forward(p.q, p.k, p.v);
       const Gradients expected = attention->backward(context, p.d_o);
       const auto leaf = [](const at::Tensor& x) { return x.clone().requires_grad_(true); };

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "parity/case.h"
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {
@@ -76,7 +76,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"d7/rope:half[10000]", "even dim"}, Wrong{"P2/P3", "twice"},
                     Wrong{"scale:nan", "must be finite"}, Wrong{"scale:x", "not a number"},
                     Wrong{"s12x", "not a size"}, Wrong{"ring:p2p[loud]", "[keep]"},
-                    Wrong{"causal[3]", "unknown mask"}, Wrong{"doc[3", "'[' without ']'"}));
+                    Wrong{"causal[3]", "unknown mask"}, Wrong{"doc[3", "'[' without ']'"},
+                    Wrong{"routing/s300/d8", "number of a key in 9 channels, dim is 8"},
+                    Wrong{"routing/scale:0", "use a scale further from 0"},
+                    Wrong{"routing/rope:half[10000]", "use rope none"},
+                    Wrong{"equal-keys/rope:half[10000]", "use rope none"},
+                    Wrong{"snap/full/s64/scale:0.3", "use scale 0.25"},
+                    Wrong{"snap/causal/s64/d16", "use full or docfull"},
+                    Wrong{"snap/docfull[16,12]/d16", "2^k keys"}));
 
 TEST(CaseText, RefusesKeepWhereNothingIsGathered) {
   const Case test = parity::parse_case("ring:p2p[keep]");

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "parity/case.h"
-#include "parity/problem.h"
+#include "parity/data_family.h"
 #include "property_tests/json_schema.h"
 #include "property_tests/program.h"
 
@@ -198,7 +198,7 @@ TEST(Verify, TheSmokeProfileHasEverything) {
     want.insert(name);
   for (const std::string& name : kernels_on(at::kCPU))
     want.insert(name);
-  for (const auto& [name, says] : parity::data_families())
+  for (const auto& [name, says] : parity::DataFamilies::all())
     want.insert(name);
   for (const std::string& word : want)
     EXPECT_EQ(seen.count(word), 1U) << word;

@@ -5,7 +5,6 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "property_tests/communicator_checks.h"
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {

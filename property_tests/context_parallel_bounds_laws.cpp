@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // Context parallelism against attention, and against the laws that attention obeys. Every
 // tolerance is the sum of the worst-case bounds of the terms.

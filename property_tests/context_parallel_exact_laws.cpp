@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <bit>
 
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // Inputs whose results are known exactly: who attended to whom, through the whole rotation.
 namespace ringcheck {

@@ -4,12 +4,12 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // What does not change a single bit of O, LSE, dQ, dK and dV, in any dtype, on any rank.
 namespace ringcheck {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // What a pass does, counted: work, messages, bytes, and what the kernel is told.
 namespace ringcheck {
@@ -176,7 +176,7 @@ RC_GTEST_PROP(ContextParallelLedger, TheKernelIsGivenTheFinalResult, ()) {
   const Layout layout = parity::layout_of(test);
   const auto wrong = on_every_rank(test.world, [&](Communicator& comm) -> std::string {
     Calls calls;
-    ContextParallel::Options options = options_of(test);
+    ContextParallel::Options options = parity::options_of(test);
     options.plan.kernel = std::make_shared<Spy>(options.plan.kernel, calls);
     const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 0);
     ContextParallel attention(comm, options);

@@ -41,7 +41,7 @@ std::string refusal(const parity::Case& test, const std::function<void(Communica
 std::string forward_refusal(const parity::Case& test, at::IntArrayRef q, at::IntArrayRef k,
                             at::IntArrayRef v) {
   return refusal(test, [&](Communicator& comm) {
-    ContextParallel attention(comm, options_of(test));
+    ContextParallel attention(comm, parity::options_of(test));
     attention.forward(at::zeros(q, test.dtype), at::zeros(k, test.dtype), at::zeros(v, test.dtype));
   });
 }
@@ -75,7 +75,7 @@ TEST(Refusals, MixedDtypesAreRefused) {
       std::vector<at::Tensor> x{at::zeros({1, 4, 4, 4}), at::zeros({1, 2, 4, 4}),
                                 at::zeros({1, 2, 4, 4})};
       x[which] = x[which].to(at::kDouble);
-      ContextParallel(comm, options_of(small())).forward(x[0], x[1], x[2]);
+      ContextParallel(comm, parity::options_of(small())).forward(x[0], x[1], x[2]);
     });
     EXPECT_THAT(message, testing::HasSubstr("dtype"));
   }
@@ -122,7 +122,7 @@ TEST(Refusals, ALayoutOfAnotherWorldIsRefused) {
   parity::Case other = small();
   other.world = 4;
   const std::string message =
-      refusal(small(), [&](Communicator& comm) { ContextParallel(comm, options_of(other)); });
+      refusal(small(), [&](Communicator& comm) { ContextParallel(comm, parity::options_of(other)); });
   EXPECT_THAT(message, testing::HasSubstr("4 ranks"));
 }
 
@@ -130,7 +130,7 @@ TEST(Refusals, AGradientUnlikeTheOutputIsRefused) {
   const parity::Case test = small();
   for (const bool shape : {true, false}) {
     const auto refused = on_every_rank(test.world, [&](Communicator& comm) {
-      ContextParallel attention(comm, options_of(test));
+      ContextParallel attention(comm, parity::options_of(test));
       const at::Tensor q = at::zeros({1, 4, 4, 4}), kv = at::zeros({1, 2, 4, 4});
       auto context = attention.forward(q, kv, kv);
       const size_t before = comm.ledger().transfers().size();
@@ -152,7 +152,7 @@ TEST(Refusals, UnknownNamesSayWhatIsKnown) {
     change(test);
     const auto known = on_every_rank(test.world, [&](Communicator& comm) -> std::string {
       try {
-        ContextParallel attention(comm, options_of(test));
+        ContextParallel attention(comm, parity::options_of(test));
         attention.forward(at::zeros({1, 4, 4, 4}), at::zeros({1, 2, 4, 4}),
                           at::zeros({1, 2, 4, 4}));
       } catch (const std::out_of_range& error) {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
 #include "parity/subject.h"
 #include "property_tests/generators.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // What happened before, and where the ranks sit, does not change a single bit.
 namespace ringcheck {
@@ -25,7 +25,7 @@ RC_GTEST_PROP(ContextParallelState, ForwardsMayInterleave, ()) {
                  const Positions& own = layout[comm.rank()];
                  const parity::Problem a = local_problem(test, first, own, 0);
                  const parity::Problem b = local_problem(test, second, own, 0);
-                 ContextParallel attention(comm, options_of(test));
+                 ContextParallel attention(comm, parity::options_of(test));
                  auto context = attention.forward(a.q, a.k, a.v);
                  auto other = attention.forward(b.q, b.k, b.v);
                  const Gradients d = attention.backward(context, a.d_o);

@@ -4,6 +4,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <array>
 #include <iosfwd>
 #include <string>
 
@@ -26,10 +27,36 @@ struct Arithmetic {
 
 void PrintTo(const Arithmetic& arithmetic, std::ostream* os);
 
+// What real implementations got wrong.
+enum class Mistake {
+  kNone,
+  kLostForwardBlock,     // the last rank never sees the first block in its forward pass
+  kStaleKv,              // backward, the last rank uses the K and V of the hop before
+  kLocalLse,             // backward with the LSE of the block instead of the row
+  kLocalD,               // backward with <dO, O> of the rank's own block instead of the row
+  kZeroD,                // backward without it
+  kLostGradientHop,      // the last partial dK and dV of the first owner never arrive
+  kCopiedGradientHop,    // the last partial dK and dV replace the sum instead of joining it
+  kLostQueryGradient,    // one partial dQ of the last rank is lost
+  kZeroQueryGradient,
+  kNarrowLse,            // LSE kept in bf16
+  kZeroedRank,           // O of the last rank overwritten with zeros
+  kGradientsTimesWorld,  // dQ, dK and dV reduced by sum where they are whole already
+  kGradientsOverWorld,
+  kUnreducedHeads,       // dK and dV of the first query head of a group instead of all
+};
+inline constexpr std::array kMistakes = {
+    Mistake::kLostForwardBlock,    Mistake::kStaleKv,           Mistake::kLocalLse,
+    Mistake::kLocalD,              Mistake::kZeroD,             Mistake::kLostGradientHop,
+    Mistake::kCopiedGradientHop,   Mistake::kLostQueryGradient, Mistake::kZeroQueryGradient,
+    Mistake::kNarrowLse,           Mistake::kZeroedRank,        Mistake::kGradientsTimesWorld,
+    Mistake::kGradientsOverWorld,  Mistake::kUnreducedHeads};
+const char* name_of(Mistake mistake);
+
 // Ring attention over `world` contiguous shards with the rounding of `arithmetic` and no
 // communication: partial results merged in ring order, gradients added in ring order. The inputs
 // must be exact in the storage type; the results come back as float64.
 reference::Tensors emulated_ring(const reference::Inputs& inputs, const Arithmetic& arithmetic,
-                                 int world);
+                                 int world, Mistake mistake = Mistake::kNone);
 
 }  // namespace ringcheck::reference_testing

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include "property_tests/generators.h"
-#include "property_tests/test_device.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -9,6 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+
+#include "property_tests/simpler.h"
+#include "property_tests/test_device.h"
 
 namespace ringcheck {
 
@@ -113,36 +115,30 @@ rc::Gen<Rope> rope() {
   });
 }
 
+namespace {
+
+rc::Shrinkable<parity::Case> shrinkable(const parity::Case& test) {
+  return rc::shrinkable::shrinkRecur(
+      test, [](const parity::Case& c) { return rc::seq::fromContainer(simpler(c)); });
+}
+
+}  // namespace
+
+rc::Gen<parity::Case> of(const parity::CaseSpace& space) {
+  return [space](const rc::Random& from, int) {
+    const parity::Draw draw = [random = from](int64_t least, int64_t most) mutable {
+      return least + static_cast<int64_t>(random.next() % static_cast<uint64_t>(most - least + 1));
+    };
+    return shrinkable(space.build(space.choose(draw), draw));
+  };
+}
+
+rc::Gen<parity::Case> only(const parity::Case& test) {
+  return [test](const rc::Random&, int) { return shrinkable(test); };
+}
+
 rc::Gen<parity::Case> test_case() {
-  return rc::gen::exec([] {
-    const Cut cut = *gen::cut();
-    parity::Case test;
-    test.balance = cut.balancer;
-    test.block = cut.sequence.block;
-    test.world = cut.world;
-    test.mask = cut.sequence.mask.kind;
-    test.seq = cut.length();
-    test.rotation = *name_of<Rotations>();
-    test.keep = Rotations::at(test.rotation).can_keep && *flag();
-    test.device = test_device_name();
-    test.kernel = *choice<std::string>(kernels_on(test_device_type()));
-    test.batch = *between(1, 2);
-    test.kv_heads = *between(1, 2);
-    test.q_heads = test.kv_heads * *between(1, 3);
-    test.dim = (test.device == "cpu" || *flag() ? 2 : 8) * *between(2, 5);
-    test.dim_v = *choice<int64_t>({test.dim, test.dim + 3, 1});
-    test.dtype = *dtype();
-    if (*flag())
-      test.rope = *gen::rope();
-    if (*flag())
-      test.scale = *choice<double>({0.5, 0.3, 0.25, -0.5});
-    test.seed = *seed();
-    if (parity::not_supported(test))
-      test.dim_v = test.dim;
-    if (parity::not_supported(test))
-      test.kernel = plainest_kernel(test_device_type());
-    return test;
-  });
+  return of({parity::law_ranges(test_device_name()), test_device_name()});
 }
 
 void showValue(const PartialShape& shape, std::ostream& out) {

@@ -10,7 +10,7 @@
 
 #include "cp/balancer.h"
 #include "cp/partial.h"
-#include "parity/case.h"
+#include "parity/case_space.h"
 
 namespace ringcheck {
 
@@ -75,8 +75,12 @@ rc::Gen<Positions> positions(int64_t length);
 // RoPE of either pairing, base 100 or 10000, with and without the scaling of Llama 3.1.
 rc::Gen<Rope> rope();
 
-// A small case on a thread world that its kernel does not refuse, with logits of standard
-// deviation 3. `dtypes` and masks are drawn, too.
+// A case of the space, or only this one. Shrinks towards simpler() ones.
+rc::Gen<parity::Case> of(const parity::CaseSpace& space);
+rc::Gen<parity::Case> only(const parity::Case& test);
+
+// A tiny case on a thread world that its kernel does not refuse, with logits of standard
+// deviation 3: of law_ranges() on the device of the tests.
 rc::Gen<parity::Case> test_case();
 
 // A partial result [batch, heads, rows, dim_v] whose LSE spreads over +-spread; about one row in

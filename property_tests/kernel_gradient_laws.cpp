@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <numeric>
@@ -10,6 +9,7 @@
 #include "property_tests/generators.h"
 #include "property_tests/kernel_blocks.h"
 #include "property_tests/passes.h"
+#include "property_tests/property.h"
 
 // Both passes of every registered kernel; what it refuses is not drawn.
 namespace ringcheck {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 // Notation: a + b is merge(a, b), e the identity.
 namespace ringcheck {

@@ -49,10 +49,6 @@ std::string first_beyond(const at::Tensor& computed, const at::Tensor& value,
 
 }  // namespace
 
-ContextParallel::Options options_of(const parity::Case& test) {
-  return {test.strategy, parity::plan_of(test), test.rope};
-}
-
 parity::Problem local_problem(const parity::Case& test, const parity::Problem& whole,
                               const Positions& positions, double pads) {
   std::vector<int64_t> empty;
@@ -70,7 +66,7 @@ parity::Problem local_problem(const parity::Case& test, const parity::Problem& w
 }
 
 RankPass rank_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local) {
-  ContextParallel attention(comm, options_of(test));
+  ContextParallel attention(comm, parity::options_of(test));
   auto context = attention.forward(local.q, local.k, local.v);
   const Gradients d = attention.backward(context, local.d_o);
   return {{context.o.cpu(), context.lse.cpu(), d.dq.cpu(), d.dk.cpu(), d.dv.cpu()},

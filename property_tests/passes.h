@@ -10,7 +10,7 @@
 
 #include "cp/context_parallel.h"
 #include "cp/thread_world.h"
-#include "parity/problem.h"
+#include "parity/subject.h"
 #include "property_tests/test_device.h"
 #include "reference/bounds.h"
 
@@ -31,8 +31,6 @@ struct RankPass {
   at::Tensor q_rotated, k_rotated;
   std::shared_ptr<Ledger> ledger;
 };
-
-ContextParallel::Options options_of(const parity::Case& test);
 
 // The slots of one shard of the whole problem; those without a token hold `pads`.
 parity::Problem local_problem(const parity::Case& test, const parity::Problem& whole,

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "cp/shard.h"
+#include "parity/data_family.h"
 #include "parity/problem.h"
+#include "property_tests/exact_cases.h"
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {
@@ -23,7 +25,7 @@ at::Tensor tokens_only(const Case& test, const at::Tensor& x, const Positions& p
 // What a rank generates for itself is its shard of the whole: values depend on the global
 // position, not on world or balancer.
 RC_GTEST_PROP(Problem, IsTheSameHoweverItIsCut, ()) {
-  const Case test = *gen::test_case();
+  const Case test = *gen::exact_case(*gen::name_of<parity::DataFamilies>());
   const Positions all{{0, test.seq}};
   const Problem whole = parity::problem_of(test);
   for (const Positions& own : parity::layout_of(test)) {
@@ -33,6 +35,20 @@ RC_GTEST_PROP(Problem, IsTheSameHoweverItIsCut, ()) {
       RC_ASSERT(difference(tokens_only(test, mine, own),
                            shard(tokens_only(test, global, all), 2, own)) == "");
   }
+}
+
+// Neither the number of ranks nor anything else of how a case is run is in its numbers.
+RC_GTEST_PROP(Problem, IsTheSameOnAnyWorld, ()) {
+  const Case test = *gen::exact_case(*gen::name_of<parity::DataFamilies>());
+  Case other = test;
+  other.world = test.world % 8 + 1;
+  other.balance = "contiguous";
+  other.block = 1;
+  other.rotation = "p2p";
+  const Positions all{{0, test.seq}};
+  const Problem one = parity::problem_of(test), two = parity::problem_of(other);
+  for (const auto& [a, b] : {std::pair{one.q, two.q}, {one.k, two.k}, {one.v, two.v}, {one.d_o, two.d_o}})
+    RC_ASSERT(difference(tokens_only(test, a, all), tokens_only(test, b, all)) == "");
 }
 
 // Another seed, other numbers.
@@ -68,7 +84,7 @@ TEST(Problem, SpreadsItsLogits) {
 }
 
 TEST(Problem, IsRoundedOnceFromTheSameValues) {
-  for (const auto& [family, says] : parity::data_families()) {
+  for (const auto& [family, entry] : parity::DataFamilies::all()) {
     Case test = parity::parse_case("s64/hq2/hkv1/d8/float32");
     test.data = family;
     const Problem wide = parity::problem_of(test);
@@ -76,7 +92,7 @@ TEST(Problem, IsRoundedOnceFromTheSameValues) {
       test.dtype = dtype;
       EXPECT_TRUE(parity::problem_of(test).v.equal(wide.v.to(dtype))) << family;
     }
-    EXPECT_FALSE(says.empty());
+    EXPECT_FALSE(entry.says.empty());
     EXPECT_TRUE(wide.q.isfinite().all().item<bool>()) << family;
   }
 }

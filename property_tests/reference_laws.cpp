@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
+#include "property_tests/property.h"
 #include "property_tests/reference_problems.h"
 #include "reference/bounds.h"
 #include "reference/rope.h"

@@ -5,11 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "cp/attention_kernel.h"
 #include "cp/balancer.h"
 #include "cp/rotation.h"
 #include "cp/strategy.h"
+#include "parity/data_family.h"
 #include "parity/oracle.h"
+#include "parity/peer_test.h"
 
 namespace ringcheck {
 namespace {
@@ -29,6 +34,7 @@ TEST(Registry, EveryFileRegistered) {
   EXPECT_EQ(Strategies::all().size(), size_t{RINGCHECK_STRATEGY_FILES});
   EXPECT_EQ(AttentionKernels::all().size(), size_t{RINGCHECK_KERNEL_FILES});
   EXPECT_EQ(parity::Oracles::all().size(), size_t{RINGCHECK_ORACLE_FILES});
+  EXPECT_EQ(parity::PeerTests::all().size(), size_t{RINGCHECK_PEER_TEST_FILES});
 }
 
 // At least these, under these names, which results and scripts rely on.
@@ -38,6 +44,26 @@ TEST(Registry, NamesAreFixed) {
   EXPECT_THAT(names<Rotations>(), IsSupersetOf({"allgather", "alltoall", "p2p"}));
   EXPECT_THAT(names<Strategies>(), IsSupersetOf({"ring"}));
   EXPECT_THAT(names<AttentionKernels>(), IsSupersetOf({"flash", "plain"}));
+  EXPECT_THAT(names<parity::Oracles>(),
+              IsSupersetOf({"parity", "counters", "rope", "census", "ownership", "routing",
+                            "routing-gradients", "snap", "constant-v", "equal-keys"}));
+  EXPECT_THAT(names<parity::DataFamilies>(),
+              IsSupersetOf({"spread3", "normal", "uniform", "outliers", "peaked", "flat", "offset",
+                            "ones", "wide", "census", "routing", "snap", "equal-keys"}));
+}
+
+// docs/oracles.md says of every oracle what it proves, and of every data family what it is.
+TEST(Registry, OraclesAndDataFamiliesAreDocumented) {
+  std::ifstream file(RINGCHECK_SOURCE_DIR "/docs/oracles.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const auto& [name, oracle] : parity::Oracles::all()) {
+    const char* rigour = oracle.rigour == parity::Oracle::Rigour::kExact ? "exact" : "bounded";
+    EXPECT_FALSE(oracle.cost.empty()) << name;
+    EXPECT_THAT(text, testing::HasSubstr("| `" + name + "` | "));
+    EXPECT_THAT(text, testing::HasSubstr("| " + oracle.proves + " | " + rigour + " | " + oracle.cost + " |"));
+  }
+  for (const auto& [name, family] : parity::DataFamilies::all())
+    EXPECT_THAT(text, testing::HasSubstr("| `" + name + "` | " + family.says + " |"));
 }
 
 // Only the all-gather has something to keep, and only striping has a block size.

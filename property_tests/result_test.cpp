@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 #include <sys/stat.h>
 
 #include <cmath>
@@ -15,6 +14,7 @@
 
 #include "property_tests/json_schema.h"
 #include "property_tests/program.h"
+#include "property_tests/property.h"
 #include "reports/console.h"
 #include "reports/file.h"
 #include "reports/junit.h"
@@ -76,7 +76,8 @@ Result full_result() {
   test.oracles[0].tensors = {tensor, {}};
   test.oracles[0].tensors[1].tensor = "o";
   test.ranks = {
-      {0, 100, 90, 80, 0, {1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14}, {0, 15}, {0, 16}}};
+      {0, 100, 90, 80, 0, {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}},
+       {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}}};
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";

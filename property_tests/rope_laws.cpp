@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cmath>
 #include <numbers>
@@ -13,6 +12,7 @@
 #include "cp/shard.h"
 #include "parity/reference_rope.h"
 #include "property_tests/generators.h"
+#include "property_tests/property.h"
 
 namespace ringcheck {
 namespace {

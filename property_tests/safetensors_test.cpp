@@ -5,12 +5,12 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <cstring>
 
 #include "parity/case.h"
 #include "property_tests/program.h"
+#include "property_tests/property.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -21,7 +21,7 @@ using Spoil = std::function<void(RankOutput&)>;
 
 parity::Verdict verify_sampled(const Case& test, int64_t sample, const Spoil& spoil = {}) {
   parity::RunOptions options;
-  options.sample = sample;
+  options.judging.sample = sample;
   options.subject = [&](Communicator& comm, const Case& c, const RankInput& input) {
     RankOutput output = parity::context_parallel(comm, c, input);
     if (spoil) spoil(output);

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,9 +57,18 @@ struct OracleResult {
   std::vector<std::string> findings;
 };
 
-struct PassCounters {
+// Where the time of a pass went, in seconds; NaN where it was not measured.
+struct PassSeconds {
+  Figure attention = kUnknown, communication = kUnknown, exposed = kUnknown, overlapped = kUnknown;
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct Counted {
   int64_t bytes_sent = 0, bytes_received = 0, messages = 0;
   int64_t pairs = 0, flops = 0, steps = 0, merges = 0;
+};
+struct PassCounters : Counted {
+  PassSeconds seconds;
 };
 
 struct RankResult {

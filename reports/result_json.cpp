@@ -45,8 +45,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorResult, tensor, verdict, max_abs, relat
                                    hard_ratio, bias, vacuity, chunks, chunks_counted, chart, bias_verdict,
                                    worst)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OracleResult, name, verdict, contract, tensors, findings)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassCounters, bytes_sent, bytes_received, messages, pairs, flops,
-                                   steps, merges)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassSeconds, attention, communication, exposed, overlapped)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, bytes_sent, bytes_received, messages, pairs, flops, steps,
+                                   merges)
+
+// Results of earlier versions have no seconds.
+void to_json(json& j, const PassCounters& pass) {
+  to_json(j, static_cast<const Counted&>(pass));
+  j["seconds"] = pass.seconds;
+}
+void from_json(const json& j, PassCounters& pass) {
+  from_json(j, static_cast<Counted&>(pass));
+  if (j.contains("seconds")) pass.seconds = j.at("seconds");
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, version, commit, libtorch, mpi, compiler, host, cpu,
                                    system, launcher, transport, device, command, started, cores,
                                    wall_seconds)

@@ -9,9 +9,11 @@
 #include <cstring>
 #include <thread>
 
+#include "cp/await.h"
 #include "cp/cuda_library.h"
 #include "cp/error.h"
 #include "cp/moment.h"
+#include "cp/range.h"
 
 namespace ringcheck {
 namespace {
@@ -87,9 +89,11 @@ class NcclCommunicator final : public Communicator {
       return host_->transfer(std::move(sends), std::move(receives), label);
     auto posted = std::make_shared<Posted>();
     posted->operation = {label.name, label.step, -1};
+    for (const auto* messages : {&sends, &receives})
+      for (const Message& message : *messages) look_at(message, *posted);
+    post(sends, receives, *posted);
     for (const Message& message : sends) book(*posted, message, Direction::kSent, label);
     for (const Message& message : receives) book(*posted, message, Direction::kReceived, label);
-    posted->done = post(sends, receives);
     posted->sends = std::move(sends);
     posted->receives = std::move(receives);
     outstanding_.push_back(posted);
@@ -102,12 +106,12 @@ class NcclCommunicator final : public Communicator {
     for (const auto& posted : outstanding_) {
       ledger().enter(posted->operation);
       await(posted->done);
-      for (const auto& entry : posted->entries) ledger().complete(entry);
       posted->done.hold_back(device());
     }
     outstanding_.clear();
     ledger().enter({"finish"});
     await(Moment::now(device()));
+    ledger().settle();
   }
 
   std::unique_ptr<Communicator> over(Group group) override {
@@ -121,27 +125,36 @@ class NcclCommunicator final : public Communicator {
  private:
   using Direction = Transferred::Direction;
   struct Posted {
-    Operation operation;  // of one message: its peer; of many: none
-    std::vector<std::optional<size_t>> entries;
+    Operation operation;  // its peer is that of the last message to another rank
+    Instant begin, end;   // the device at work on it
     std::vector<Message> sends, receives;  // held until they are done
     Moment done;
   };
 
-  void book(Posted& posted, const Message& message, Direction direction, Label label) {
+  void look_at(const Message& message, Posted& posted) const {
     if (!message.data.is_contiguous())
       throw std::invalid_argument("message is not contiguous; send tensor.contiguous()");
+    if (message.peer != rank()) posted.operation.peer = world_rank(message.peer);
+  }
+
+  void book(const Posted& posted, const Message& message, Direction direction, Label label) {
     if (message.peer == rank()) return;
-    const int peer = world_rank(message.peer);
-    posted.operation.peer = peer;
-    posted.entries.push_back(ledger().transferred(direction, {label.name, label.step, peer},
-                                                  static_cast<int64_t>(message.data.nbytes())));
+    const auto entry = ledger().transferred(
+        direction, {label.name, label.step, world_rank(message.peer)},
+        static_cast<int64_t>(message.data.nbytes()), posted.begin);
+    ledger().complete(entry, posted.begin, posted.end);
   }
 
   // One group of sends and receives: it is complete when all of them are, in any order.
-  Moment post(const std::vector<Message>& sends, const std::vector<Message>& receives) {
+  void post(const std::vector<Message>& sends, const std::vector<Message>& receives,
+            Posted& posted) {
+    const Range range(posted.operation);
+    delay();
     const Moment ready = Moment::now(device());
     const c10::StreamGuard beside(stream_);
     ready.hold_back(device());
+    delay();
+    posted.begin = ledger().now();
     const cudaStream_t queue = c10::cuda::CUDAStream(stream_).stream();
     check(ncclGroupStart(), "beginning a group");
     const ncclComm_t comm = nccl_->get();
@@ -153,16 +166,12 @@ class NcclCommunicator final : public Communicator {
             "receiving");
     check(ncclGroupEnd(), "ending a group");
     nccl_->settle("posting", deadline());
-    return Moment::now(device());
+    posted.end = ledger().now();
+    posted.done = Moment::now(device());
   }
 
   void await(const Moment& moment) {
-    const auto end = Clock::now() + deadline();
-    for (; !moment.passed(); std::this_thread::sleep_for(std::chrono::microseconds(20))) {
-      nccl_->settled();
-      if (Clock::now() > end)
-        throw Timeout("not complete within " + std::to_string(deadline().count()) + " ms");
-    }
+    ringcheck::await(moment, deadline(), [this] { nccl_->settled(); });
   }
 
   std::unique_ptr<Communicator> host_;

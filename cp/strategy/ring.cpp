@@ -13,8 +13,7 @@ class Ring final : public Strategy {
  public:
   Ring(Communicator& comm, const Plan& plan)
       : comm_(comm), plan_(plan), kernel_(plan.kernel, comm.ledger()),
-        entry_(Rotations::at(plan.rotation)),
-        rotation_(entry_.rotation(comm, plan.layout, plan.rotation_options)) {}
+        rotation_(plan.rotation.rotation(comm, plan.layout, plan.rotation_options)) {}
 
   // attention(q, [kv_0 ... kv_{P-1}]) = merge over i of attention(q, kv_i)
   Partial forward(const QBlock& q, const KvBlock& own) override {
@@ -23,7 +22,7 @@ class Ring final : public Strategy {
     Partial acc = Partial::identity(sizes, q.q.options());
     rotation_->start(own);
     while (const auto kv = rotation_->next()) {
-      acc = merge(acc, kernel_.forward(q, *kv, plan_.mask, plan_.scale));
+      acc = plan_.merge(acc, kernel_.forward(q, *kv, plan_.mask, plan_.scale));
       comm_.ledger().merged();
     }
     return acc;
@@ -32,7 +31,7 @@ class Ring final : public Strategy {
   // The same loop with a second traveller: dq stays, dk and dv go home.
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
     const at::ScalarType type = accumulation_type(own.shape.dtype);
-    const auto carrier = entry_.carrier(comm_, own.shape.in(type));
+    const auto carrier = plan_.rotation.carrier(comm_, own.shape.in(type));
     at::Tensor dq;
     rotation_->start(own);
     while (const auto kv = rotation_->next()) {
@@ -48,7 +47,6 @@ class Ring final : public Strategy {
   Communicator& comm_;
   Plan plan_;
   RecordedKernel kernel_;
-  RotationEntry entry_;
   std::unique_ptr<Rotation> rotation_;
 };
 

@@ -56,7 +56,7 @@ TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor&
     sum.add(tally({some(found), want.value, want.bound, want.bound / 3, part.begin, positions},
                   test.seq));
   }
-  return judge(test, name, {.tally = sum, .groups = actual.size(1)});
+  return judge(test, name, {.tally = sum, .groups = actual.size(1), .heads = 1});
 }
 
 OracleVerdict judge(const Evidence& evidence) {
@@ -77,7 +77,8 @@ OracleVerdict judge(const Evidence& evidence) {
 }
 
 const Oracles::Add registered{
-    "rope", {"q and k are rotated by the global position of their slot in its document", judge}};
+    "rope", {"q and k are rotated by the global position of their slot in its document", judge,
+             {}, Oracle::Rigour::kBound, "S d a head"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ringcheck_scaling: verify, then time cases beside the same problem on one device. Alone it makes
+// thread worlds; started as ranks (mpirun -n 4 ringcheck_scaling ...) they are the world, with NCCL
+// for what lies on GPUs.
+#include <ATen/Parallel.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "bench/scaling/timing.h"
+#include "cp/cuda_library.h"
+#include "cp/launcher.h"
+#include "cp/mpi_world.h"
+#include "parity/expected_counters.h"
+#include "parity/runner.h"
+#include "version.h"
+
+namespace ringcheck::bench {
+namespace {
+
+constexpr std::chrono::minutes kDeadline{5};
+
+struct Options {
+  std::vector<std::string> cases;
+  std::string json;
+  int pairs = 10;
+};
+
+// How the ranks of this program exist.
+class Worlds {
+ public:
+  virtual ~Worlds() = default;
+  virtual bool speaks() const = 0;  // prints and writes
+  virtual parity::Status verify(const parity::Case& test) = 0;
+  virtual Timing time(const parity::Case& test, int pairs) = 0;
+  virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
+};
+
+class Threads final : public Worlds {
+ public:
+  bool speaks() const override { return true; }
+  parity::Status verify(const parity::Case& test) override {
+    parity::RunOptions options;
+    options.deadline = kDeadline;
+    const parity::Verdict verdict = parity::verify(test, options);
+    if (verdict.status != parity::Status::kPass) std::cerr << verdict.reason << "\n";
+    return verdict.status;
+  }
+  Timing time(const parity::Case& test, int pairs) override {
+    Timing timing;
+    run({test.world, kDeadline, {}, parity::device_type_of(test)}, [&](Communicator& comm) {
+      const Timing own = time_passes(comm, test, pairs);
+      if (comm.rank() == 0) timing = own;
+    });
+    return timing;
+  }
+};
+
+class Ranks final : public Worlds {
+ public:
+  Ranks(const Launcher& launcher, bool cuda) : host_(argc_, argv_) {
+    at::set_num_threads(1);
+    if (cuda) gpus_ = on_gpus(host_, std::max(0, launcher.local_rank));
+  }
+  bool speaks() const override { return host_.rank() == 0; }
+  parity::Status verify(const parity::Case& test) override {
+    const auto world = world_of(test);
+    const auto verdict = parity::verify(test, *world, {});
+    const auto own = verdict ? verdict->status : parity::Status::kPass;
+    return static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
+  }
+  Timing time(const parity::Case& test, int pairs) override {
+    const auto world = world_of(test);
+    Timing timing;
+    if (test.world == world->size()) {
+      timing = time_passes(*world, test, pairs);
+    } else {  // on one rank, while the others wait
+      const auto alone = world->split(world->rank() == 0 ? 0 : 1, 0);
+      if (world->rank() == 0) timing = time_passes(*alone, test, pairs);
+    }
+    world->agree_max(int64_t{0});
+    return timing;
+  }
+  void abandon(int code) override { host_.abort(code); }
+
+ private:
+  std::unique_ptr<Communicator> world_of(const parity::Case& test) {
+    Session& session = gpus_ && test.device == "cuda" ? *gpus_ : static_cast<Session&>(host_);
+    if (test.world != 1 && test.world != session.size())
+      throw parity::BadCase("the case has a world of " + std::to_string(test.world) + ", there are " +
+                            std::to_string(session.size()) + " ranks");
+    return session.world(kDeadline);
+  }
+
+  int argc_ = 0;
+  char** argv_ = nullptr;
+  MpiSession host_;
+  std::unique_ptr<Session> gpus_;
+};
+
+double tflop(const parity::Case& test) {
+  int64_t sum = 0;
+  for (int rank = 0; rank < test.world; ++rank) {
+    const parity::ExpectedCounters expected = parity::expected_counters(test, rank);
+    sum += expected.forward.flops + expected.backward.flops;
+  }
+  return static_cast<double>(sum) * 1e-12;
+}
+
+// The case, and the same problem on one device, timed in this run.
+nlohmann::json measured(Worlds& worlds, const parity::Case& test, const Options& options) {
+  nlohmann::json result{{"case", parity::to_text(test)}};
+  const parity::Status status = worlds.verify(test);
+  result["verdict"] = parity::to_text(status);
+  if (status != parity::Status::kPass) return result;  // a wrong result has no speed
+  parity::Case alone = test;
+  alone.world = 1;
+  const Timing one = worlds.time(alone, options.pairs), timing = worlds.time(test, options.pairs);
+  const bool threads = test.world_kind == "thread";
+  const int devices =
+      threads ? std::min(test.world, device_count(parity::device_type_of(test))) : test.world;
+  result["devices"] = devices;
+  result["seconds"] = timing.seconds;
+  result["seconds_on_one"] = one.seconds;
+  result["tflops_per_device"] = tflop(test) / timing.seconds / devices;
+  result["tflops_on_one"] = tflop(test) / one.seconds;
+  result["eta"] = one.seconds / (timing.seconds * devices);
+  result["exposed_communication"] = timing.exposed_share;
+  result["attention"] = timing.attention_share;
+  result["ledger_overhead"] = timing.ledger_share;
+  return result;
+}
+
+std::vector<parity::Case> cases_of(const Options& options, bool launched) {
+  std::vector<parity::Case> cases;
+  for (const std::string& text : options.cases) {
+    cases.push_back(parity::parse_case(text));
+    cases.back().world_kind = launched ? "mpi" : "thread";
+    parity::validate(cases.back());
+    if (const auto reason = parity::not_supported(cases.back())) throw parity::BadCase(*reason);
+  }
+  return cases;
+}
+
+nlohmann::json report_of(Worlds& worlds, const std::vector<parity::Case>& cases,
+                         const Options& options) {
+  nlohmann::json report{{"ringcheck", version()}, {"commit", commit()}, {"pairs", options.pairs}};
+  report["gpus"] = parity::any_on_cuda(cases) ? describe_gpus() : "none used";
+  for (const parity::Case& test : cases)
+    report["cases"].push_back(measured(worlds, test, options));
+  return report;
+}
+
+int run(const Options& options) {
+  const auto launcher = detect_launcher();
+  const std::vector<parity::Case> cases = cases_of(options, launcher.has_value());
+  std::unique_ptr<Worlds> worlds;
+  if (launcher) worlds = std::make_unique<Ranks>(*launcher, parity::any_on_cuda(cases));
+  else worlds = std::make_unique<Threads>();
+  nlohmann::json report;
+  try {
+    report = report_of(*worlds, cases, options);
+  } catch (const std::exception& error) {
+    std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
+    worlds->abandon(5);
+    return 5;
+  }
+  if (worlds->speaks()) {
+    std::cout << report.dump(1) << std::endl;
+    if (!options.json.empty()) std::ofstream(options.json) << report.dump(1) << "\n";
+  }
+  const auto timed = [](const nlohmann::json& one) { return one.contains("seconds"); };
+  return std::ranges::all_of(report["cases"], timed) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace ringcheck::bench
+
+int main(int argc, char** argv) {
+  ringcheck::bench::Options options;
+  CLI::App program("verify, then time cases of context-parallel attention beside one device");
+  program.add_option("--case", options.cases, "a case in its text form; may be repeated")->required();
+  program.add_option("--pairs", options.pairs, "timed passes, each with and without the ledger")
+      ->check(CLI::Range(1, 10000));
+  program.add_option("--json", options.json, "where to write what is printed");
+  CLI11_PARSE(program, argc, argv);
+  try {
+    return ringcheck::bench::run(options);
+  } catch (const ringcheck::parity::BadCase& error) {
+    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
+    return 5;
+  }
+}

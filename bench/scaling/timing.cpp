@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/scaling/timing.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "parity/subject.h"
+
+namespace ringcheck::bench {
+namespace {
+
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Took {
+  double seconds = 0, processor = 0;  // of the slowest rank
+};
+
+// From when every rank is there until the last one is done, on its device, too.
+Took timed_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local,
+                  bool recorded) {
+  ContextParallel attention(comm, parity::options_of(test));
+  Ledger& ledger = comm.ledger();
+  ledger.restart();
+  ledger.record(recorded);
+  comm.agree_max(int64_t{0});
+  const double begin = ledger.host_seconds(), processor = processor_seconds();
+  auto context = attention.forward(local.q, local.k, local.v);
+  attention.backward(context, local.d_o);
+  comm.finish();
+  const Took own{ledger.host_seconds() - begin, processor_seconds() - processor};
+  ledger.record(true);
+  return {comm.agree_max(own.seconds), comm.agree_max(own.processor)};
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) throw std::invalid_argument("no value has no median");
+  std::ranges::sort(values);
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
+  const Positions own = parity::layout_of(test).at(comm.rank());
+  const parity::Problem local = parity::problem_of(test, own).to(comm.device(), true);
+  for (int i = 0; i < 2; ++i) timed_pass(comm, test, local, true);
+  std::vector<double> recorded, longer;
+  for (int i = 0; i < pairs; ++i) {
+    Took took[2];
+    for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, test, local, turn == 1);
+    recorded.push_back(took[1].seconds);
+    const auto cost = comm.device().is_cpu() ? &Took::processor : &Took::seconds;
+    longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
+  }
+  const double last = timed_pass(comm, test, local, true).seconds;
+  const Seconds forward = comm.ledger().seconds(Phase::kForward);
+  const Seconds backward = comm.ledger().seconds(Phase::kBackward);
+  return {median(std::move(recorded)),
+          comm.agree_max((forward.exposed + backward.exposed) / last),
+          comm.agree_max((forward.attention + backward.attention) / last),
+          median(std::move(longer))};
+}
+
+}  // namespace ringcheck::bench

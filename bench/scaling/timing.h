@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cp/communicator.h"
+#include "parity/case.h"
+
+namespace ringcheck::bench {
+
+// What forward and backward of a case took. Times are of the slowest rank, medians over the passes.
+struct Timing {
+  double seconds = 0;
+  double exposed_share = 0;    // of the last pass: communication that no attention kernel covered
+  double attention_share = 0;  // of the last pass: attention kernels were at work
+  // How much longer a pass takes because the ledger records it; on a CPU how much more of the
+  // processor it takes, which other programs do not disturb.
+  double ledger_share = 0;
+};
+
+// Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.
+Timing time_passes(Communicator& comm, const parity::Case& test, int pairs);
+
+// The median. Throws std::invalid_argument where there is no value.
+double median(std::vector<double> values);
+
+}  // namespace ringcheck::bench

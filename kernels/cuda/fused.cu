@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "cp/fused.h"
+
+// Compiled with --fmad=false: a product that is added is rounded first, as LibTorch does it in two
+// calls.
+namespace ringcheck {
+namespace {
+
+constexpr int kThreads = 256, kWarp = 32, kRows = kThreads / kWarp;
+
+unsigned blocks(int64_t items, int64_t each) {
+  return static_cast<unsigned>(std::min<int64_t>((items + each - 1) / each, 1 << 20));
+}
+
+// A warp a row.
+template <class A>
+__global__ void merge_kernel(const A* a, const A* a_lse, const A* b, const A* b_lse, A* out, A* lse,
+                             int64_t rows, int dim) {
+  const int64_t step = int64_t(gridDim.x) * kRows;
+  for (int64_t row = int64_t(blockIdx.x) * kRows + threadIdx.y; row < rows; row += step) {
+    const A la = a_lse[row], lb = b_lse[row], none = -INFINITY;
+    // Where one side saw no key the other is returned untouched.
+    const bool take_a = lb == none, take_b = la == none && !take_a;
+    const A shift = la != la || lb != lb ? la + lb : max(la, lb);
+    const A wa = exp(la - shift), wb = exp(lb - shift), sum = wa + wb;
+    for (int64_t c = row * dim + threadIdx.x, end = (row + 1) * dim; c < end; c += kWarp)
+      out[c] = take_a ? a[c] : take_b ? b[c] : (a[c] * wa + b[c] * wb) / sum;
+    if (threadIdx.x == 0) lse[row] = take_a ? la : take_b ? lb : shift + log(sum);
+  }
+}
+
+Partial fused_merge(const Partial& a, const Partial& b) {
+  const c10::cuda::CUDAGuard device(a.out.device());
+  const Partial sum{at::empty_like(a.out), at::empty_like(a.lse)};
+  const int64_t rows = a.lse.numel();
+  if (rows == 0) return sum;
+  const auto launch = [&](auto zero) {
+    using A = decltype(zero);
+    merge_kernel<A><<<blocks(rows, kRows), dim3(kWarp, kRows), 0,
+                      c10::cuda::getCurrentCUDAStream().stream()>>>(
+        a.out.const_data_ptr<A>(), a.lse.const_data_ptr<A>(), b.out.const_data_ptr<A>(),
+        b.lse.const_data_ptr<A>(), sum.out.mutable_data_ptr<A>(), sum.lse.mutable_data_ptr<A>(),
+        rows, static_cast<int>(a.out.size(3)));
+  };
+  if (a.out.scalar_type() == at::kDouble) launch(0.0);
+  else launch(0.0f);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  return sum;
+}
+
+// A thread a pair of channels. Half: pair c is (c, c + pairs); interleaved: (2c, 2c + 1).
+template <class T, class A>
+__global__ void turn_kernel(const T* x, const A* positions, const A* frequencies, A* out,
+                            int64_t total, int64_t slots, int pairs, bool half, A direction) {
+  const int64_t step = int64_t(gridDim.x) * kThreads;
+  for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < total; i += step) {
+    const int64_t row = i / pairs, c = i % pairs;
+    const A angle = positions[row % slots] * frequencies[c];
+    const A cosine = cos(angle), sine = sin(angle) * direction;
+    const int64_t first = row * 2 * pairs + (half ? c : 2 * c), second = first + (half ? pairs : 1);
+    const A a = static_cast<A>(x[first]), b = static_cast<A>(x[second]);
+    out[first] = a * cosine - b * sine;
+    out[second] = b * cosine + a * sine;
+  }
+}
+
+at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
+                      const at::Tensor& frequencies, Rope::Pairing pairing, double direction) {
+  const c10::cuda::CUDAGuard device(x.device());
+  const at::Tensor out = at::empty(x.sizes(), positions.options());
+  const int64_t total = x.numel() / 2;
+  if (total == 0) return out;
+  const auto launch = [&](auto stored, auto zero) {
+    using T = decltype(stored);
+    using A = decltype(zero);
+    turn_kernel<T, A><<<blocks(total, kThreads), kThreads, 0,
+                        c10::cuda::getCurrentCUDAStream().stream()>>>(
+        x.const_data_ptr<T>(), positions.const_data_ptr<A>(), frequencies.const_data_ptr<A>(),
+        out.mutable_data_ptr<A>(), total, x.size(2), static_cast<int>(x.size(3) / 2),
+        pairing == Rope::Pairing::kHalf, static_cast<A>(direction));
+  };
+  switch (x.scalar_type()) {
+    case at::kDouble: launch(0.0, 0.0); break;
+    case at::kFloat: launch(0.0f, 0.0f); break;
+    case at::kHalf: launch(at::Half(), 0.0f); break;
+    case at::kBFloat16: launch(at::BFloat16(), 0.0f); break;
+    default: TORCH_CHECK(false, "rotate takes floating point, not ", x.scalar_type());
+  }
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  return out;
+}
+
+const FusedForms::Add registered{"cuda", {fused_merge, fused_turn}};
+
+}  // namespace
+}  // namespace ringcheck

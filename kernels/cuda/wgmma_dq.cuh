@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/cuda/wgmma_queries.cuh"
+
+// dQ of 128 queries a thread block, over their keys. P is recomputed from the final LSE
+// (FlashAttention-2, Dao 2023); dS never leaves the registers: it is the left operand of dS K.
+namespace ringcheck::wgmma {
+
+template <int D, int DV>
+struct alignas(1024) DqMemory {
+  char q[kTileBytes<kBlockRows, D>];
+  char d_o[kTileBytes<kBlockRows, DV>];
+  KeyTiles<D, DV> keys;
+  Barrier q_there;
+
+  __device__ void open() {
+    init(q_there, 1);
+    keys.open();
+    fence_barriers();
+  }
+};
+
+template <class T, int D, int DV>
+__device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const QueryWork& work) {
+  auto& keys = memory.keys;
+  const Place at;
+  const int batch = work.batch, head = work.head, row = work.row + at.row;
+  const float lse[] = {p.lse2(batch, head, row), p.lse2(batch, head, row + 8)};
+  const float delta[] = {p.delta_of(batch, head, row), p.delta_of(batch, head, row + 8)};
+  float dq[D / 2] = {};
+  typename KeyTiles<D, DV>::Turns turn;
+  if (work.tiles.count() > 0) wait(memory.q_there, 0);
+  for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, turn.next()) {
+    const int i = turn.stage;
+    float s[kKeys / 2], dp[kKeys / 2];
+    uint32_t ds[kKeys / 4];
+    wait(keys.k_there[i], turn.parity);
+    fence();
+    multiply_rows<T, kKeys, D>(s, at.own(memory.q), keys.k[i]);
+    commit();
+    wait(keys.v_there[i], turn.parity);
+    fence();
+    multiply_rows<T, kKeys, DV>(dp, at.own(memory.d_o), keys.v[i]);
+    commit();
+    settle<1>();
+    pin(s);
+    hide<kKeys>(s, work.seen, at, work.row, tile * kKeys);
+#pragma unroll
+    for (int x = 0; x < kKeys / 2; ++x)
+      s[x] = exp2_fast(fmaf(s[x], p.scale2, -lse[x / 2 % 2]));
+    settle<0>();
+    pin(dp);
+    hand_back(keys.v_done[i]);
+#pragma unroll
+    for (int x = 0; x < kKeys / 2; ++x) s[x] *= dp[x] - delta[x / 2 % 2];
+    pack_all<T>(ds, s);
+    pin(dq), pin(ds);
+    fence();
+    multiply_by<T, D, kKeys>(dq, ds, keys.k[i]);
+    commit();
+    settle<0>();
+    pin(dq), pin(ds);
+    hand_back(keys.k_done[i]);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half)
+    if (work.seen.has(row + 8 * half))
+      store<D>(p.dq.row(batch, head, row + 8 * half), dq, half, p.scale, at.column, p.dim);
+}
+
+template <class T, int D, int DV>
+__global__ void __launch_bounds__(kThreads, 1)
+    dq_kernel(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
+              const __grid_constant__ CUtensorMap v, const __grid_constant__ CUtensorMap d_o,
+              const __grid_constant__ Problem p) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) char shared[];
+  auto& memory = *reinterpret_cast<DqMemory<D, DV>*>(shared);
+  if (threadIdx.x == 0) memory.open();
+  __syncthreads();
+  const QueryWork work = QueryWork::of(p);
+  if (threadIdx.x < kWarpgroup) {
+    give_registers<kCopierRegisters>();
+    if (threadIdx.x > 0 || work.tiles.count() == 0) return;
+    arrive_expecting(memory.q_there, sizeof memory.q + sizeof memory.d_o);
+    copy_tile<kBlockRows, D>(q, memory.q, memory.q_there, work.row, work.head, work.batch);
+    copy_tile<kBlockRows, DV>(d_o, memory.d_o, memory.q_there, work.row, work.head, work.batch);
+    memory.keys.copy(k, v, work);
+  } else {
+    take_registers<kComputerRegisters>();
+    compute_dq<T>(memory, p, work);
+  }
+#endif
+}
+
+}  // namespace ringcheck::wgmma

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "parity/decorators/communicator.h"
+#include "parity/decorators/kernel.h"
+#include "parity/decorators/rotation.h"
+#include "parity/subject.h"
+
+namespace ringcheck::parity {
+
+// Our subject with one thing changed on every rank. State of a change lives in what it makes: one
+// run of one rank.
+using Parts = ContextParallel::Options;
+Subject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change);
+Subject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make);
+Subject with_rotation(std::function<Next(Communicator&, const Layout&)> make);
+Subject with_gradients(std::function<AroundCarrier(Communicator&)> make);  // the carrier's
+Subject with_merge(std::function<Merge(const Case&)> make);
+Subject with_transfers(std::function<Transfer(Communicator&)> make);
+Subject with_input(std::function<void(Problem& local, Communicator&, const Case&)> change);
+Subject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change);
+
+// What all ranks hold of x [batch, heads, slots, dim], in the order of the sequence. Collective;
+// counted nowhere.
+at::Tensor whole_of(const at::Tensor& x, Communicator& comm, const Case& test);
+Problem whole_of(const Problem& local, Communicator& comm, const Case& test);
+Problem shard_of(const Problem& whole, const Positions& positions);
+
+// Attention on shards cut by another layout than the one in which the tensors come and go.
+RankOutput relaid(const Layout& layout, Communicator& comm, const Case& test,
+                  const RankInput& input);
+
+}  // namespace ringcheck::parity

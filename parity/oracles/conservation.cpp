@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
+
+#include <cctype>
+#include <cmath>
+
+#include "cp/shard.h"
+#include "parity/conservation_evidence.h"
+
+namespace ringcheck::parity {
+namespace {
+
+AttentionShard of_rank(const AttentionShard& x, const Positions& own) {
+  const auto slots = [&](const at::Tensor& t) { return shard(t, 2, own); };
+  return {slots(x.q), slots(x.d_o), slots(x.o), slots(x.dq), slots(x.k),
+          slots(x.v), slots(x.dk),  slots(x.dv), {}};
+}
+
+// What a rank gives away by itself: the laws hold over all ranks together only.
+std::vector<std::string> suspects(int rank, const ConservationSums& sums) {
+  std::vector<std::string> found;
+  const auto suspect = [&](const char* tensor, const at::Tensor& squares, bool expected) {
+    const double size = squares.sum().item<double>();
+    if (!std::isfinite(size))
+      found.push_back(c10::str("rank ", rank, ": ", tensor, " is not finite"));
+    else if (size == 0 && expected)
+      found.push_back(c10::str("rank ", rank, ": ", tensor, " is zero everywhere"));
+  };
+  const bool asked = sums.d_o_squares.sum().item<double>() > 0;
+  suspect("o", sums.do_o_squares, asked);
+  suspect("dq", sums.dq_q_squares, asked);
+  suspect("dk", sums.dk_squares, asked);
+  suspect("dv", sums.dv_squares, asked);
+  return found;
+}
+
+TensorVerdict row_of(const LawVerdict& law) {
+  TensorVerdict row;
+  row.tensor = law.law;
+  row.tensor[0] = static_cast<char>(std::tolower(row.tensor[0]));
+  row.status = law.status == Status::kInconclusive ? Status::kNotApplicable : law.status;
+  row.max_abs = std::abs(law.difference);
+  row.max_z = law.z;
+  if (law.status == Status::kFail) row.worst = law.text();
+  return row;
+}
+
+void judge_laws(const Evidence& evidence, OracleVerdict& verdict) {
+  const AttentionShard all = attention_of(evidence.test, evidence.problem, evidence.outcome);
+  const Layout layout = layout_of(evidence.test);
+  ConservationSums sums;
+  std::vector<std::string> localised;
+  for (int rank = 0; rank < evidence.test.world; ++rank) {
+    evidence.tick();
+    const ConservationSums own = conservation_sums(of_rank(all, layout[rank]));
+    for (std::string& finding : suspects(rank, own)) localised.push_back(std::move(finding));
+    sums = sums + own;
+  }
+  for (const LawVerdict& law :
+       judge_conservation(sums, arithmetic_of(evidence.test, evidence.outcome))) {
+    TensorVerdict row = row_of(law);
+    if (row.status == Status::kFail) verdict.findings.push_back(row.worst);
+    if (row.status == Status::kPass && verdict.status == Status::kNotApplicable)
+      verdict.status = Status::kPass;
+    verdict.tensors.push_back(std::move(row));
+  }
+  if (verdict.findings.empty()) return;
+  verdict.status = Status::kFail;
+  verdict.findings.insert(verdict.findings.end(), localised.begin(), localised.end());
+}
+
+OracleVerdict judge(const Evidence& evidence) {
+  const reference::Tensors& found = evidence.outcome.tensors;
+  OracleVerdict verdict;
+  verdict.status = Status::kNotApplicable;
+  for (const at::Tensor* tensor : {&found.o, &found.dq, &found.dk, &found.dv})
+    if (!tensor->defined()) return verdict;
+  try {
+    judge_laws(evidence, verdict);
+  } catch (const std::invalid_argument& error) {  // shapes that do not belong together
+    verdict.status = Status::kFail;
+    verdict.findings = {error.what()};
+  }
+  return verdict;
+}
+
+const Oracles::Add registered{
+    "conservation",
+    {"sums of dV, dK, dQ q, dK k, dV v and dO O agree as attention demands, without a reference",
+     judge, {}, Oracle::Rigour::kBound, "S (d + dv) a head"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

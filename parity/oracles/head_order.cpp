@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/relation.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Key heads in reverse order, each with the query heads that read it: the reverse of all heads.
+std::vector<Run> runs(const Case& test) {
+  return {changed(test, [](Problem& p, const auto&) {
+    p = {p.q.flip({0, 1}), p.k.flip({0, 1}), p.v.flip({0, 1}), p.d_o.flip({0, 1})};
+  })};
+}
+
+OracleVerdict judge(const Evidence& e) {
+  const Measured other = measured(runs(e.test).front(), e.variations.front(), e.tick);
+  const Image in_order = [](const reference::Tensors& x) {
+    return reference::Tensors{x.o.flip({0, 1}), x.lse.flip({0, 1}), x.dq.flip({0, 1}),
+                              x.dk.flip({0, 1}), x.dv.flip({0, 1})};
+  };
+  return agree(e.test, measured({e.test}, e.outcome, e.tick), image(other, in_order));
+}
+
+const Oracles::Add registered{
+    "head-order",
+    {"heads and batch entries do not know of each other: permuting them permutes F, within bounds", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

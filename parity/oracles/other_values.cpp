@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/relation.h"
+
+namespace ringcheck::parity {
+namespace {
+
+std::vector<Run> runs(const Case& test) {
+  Case other = test;
+  other.seed = test.seed + 1;
+  return {Run{other}};
+}
+
+// Peaks depend on what an allocator does, and are bounded by `counters`.
+RankRecord exact(RankRecord record) {
+  record.peak_bytes = 0;
+  return record;
+}
+
+OracleVerdict judge(const Evidence& e) {
+  OracleVerdict verdict;
+  verdict.contract = true;
+  for (size_t rank = 0; rank < e.outcome.ranks.size(); ++rank)
+    if (exact(e.outcome.ranks[rank]) != exact(e.variations.front().ranks.at(rank))) {
+      verdict.status = Status::kFail;
+      verdict.findings.push_back("rank " + std::to_string(rank) +
+                                 " moves or holds something else for other values");
+    }
+  return verdict;
+}
+
+const Oracles::Add registered{
+    "other-values",
+    {"what a rank moves, holds and attends does not depend on the values of q, k, v and dO", judge, runs,
+     Oracle::Rigour::kExact, "further runs"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

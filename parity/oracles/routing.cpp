@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/exact.h"
+#include "parity/routes.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// The row of v that each query chose; 0 where it sees no key.
+at::Tensor chosen(const Case& test, const Problem& problem, const Routes& routes) {
+  const at::Tensor v = for_query_heads(test, problem.v).nan_to_num();
+  const at::Tensor rows = routes.key.unsqueeze(3).expand_as(v);
+  return v.gather(2, rows).masked_fill(routes.score.isneginf().unsqueeze(3), 0);
+}
+
+OracleVerdict judge(const Evidence& evidence) {
+  const Case& test = evidence.test;
+  if (test.data != "routing") return not_applicable("queries do not choose one key each");
+  const Routes routes = routes_of(evidence);
+  const double last_place = 2 * contract_of(test).u_a;  // at most, relative
+  const at::Tensor error = (3 * last_place * routes.score.abs()).masked_fill(routes.score.isinf(), 0);
+  return verdict_of({compare_exact(test, "o", evidence.outcome.tensors.o,
+                                   chosen(test, evidence.problem, routes)),
+                     compare_exact(test, "lse", evidence.outcome.tensors.lse, routes.score, error)});
+}
+
+const Oracles::Add registered{
+    "routing",
+    {"where one score S_i,pi(i) is 110 above all others (750 in float64), O_i = v_pi(i) in every bit and "
+     "L_i = S_i,pi(i) to 3 units in the last place",
+     judge, {}, Oracle::Rigour::kExact, "one product of S x S x d in float64 a head"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

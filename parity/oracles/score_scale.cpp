@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/relation.h"
+
+namespace ringcheck::parity {
+namespace {
+
+bool may_underflow(const Case& test) { return test.dtype == at::kHalf; }
+
+std::vector<Run> runs(const Case& test) {
+  if (may_underflow(test) || !deterministic(test)) return {};
+  return {changed(test, [](Problem& p, const auto&) {
+    p.q.mul_(4);
+    p.k.mul_(0.25);
+  })};
+}
+
+OracleVerdict judge(const Evidence& e) {
+  reference::Tensors expected = e.outcome.tensors;
+  expected.dq = expected.dq * 0.25;
+  expected.dk = expected.dk * 4;
+  return identical(e.test, e.variations.front().tensors, expected);
+}
+
+const Oracles::Add registered{
+    "score-scale",
+    {"F(cQ, K/c, V) = F(Q, K, V) bit for bit for a power of two c, with dQ/c and c dK", judge, runs,
+     Oracle::Rigour::kExact, "further runs"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/relation.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Only threads can be another number of ranks.
+std::vector<Run> runs(const Case& test) {
+  if (test.world_kind != "thread") return {};
+  Case other = test;
+  other.world = test.world == 1 ? 3 : test.world == 2 ? 1 : 2;
+  return {Run{other}};
+}
+
+OracleVerdict judge(const Evidence& e) {
+  const Run other = runs(e.test).front();
+  return agree(e.test, measured({e.test}, e.outcome, e.tick),
+               measured(other, e.variations.front(), e.tick));
+}
+
+const Oracles::Add registered{
+    "worlds",
+    {"F over P ranks is F over another number of ranks, within the bounds of both", judge, runs,
+     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/sensitivity.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "parity/comparison.h"
+#include "parity/peer_test.h"
+#include "parity/planted.h"
+#include "parity/truth.h"
+
+namespace ringcheck::parity {
+namespace {
+
+constexpr int kStepsADecade = 8;
+constexpr int kDecades = 19;          // 1e-17 ... 1e2
+constexpr double kSmallest = 1e-17;
+constexpr double kConfidence = 0.95;
+
+double epsilon_of(int step) {
+  return kSmallest * std::pow(10.0, static_cast<double>(step) / kStepsADecade);
+}
+
+// Who detects, by name.
+using Detected = std::map<std::string, bool>;
+
+// What is known of a correct run of one seed.
+struct Trial {
+  Case test;
+  Problem problem;
+  Outcome clean;
+  Outcome alone;  // on one rank
+  reference::Judgement truth;
+  reference::Tensors eager;
+};
+
+Outcome solved(const Case& test, const Subject& subject) {
+  return solve({test}, {.size = test.world}, subject);
+}
+
+Case on_one_rank(Case test) {
+  test.world = 1;
+  return test;
+}
+
+Trial trial_of(at::ScalarType dtype, int seed) {
+  Trial trial;
+  trial.test = sensitivity_case(dtype);
+  trial.test.seed = static_cast<uint64_t>(seed);
+  trial.problem = problem_of(trial.test);
+  trial.clean = solved(trial.test, context_parallel);
+  trial.alone = solved(on_one_rank(trial.test), context_parallel);
+  trial.truth = truth_of(trial.test, trial.problem, trial.clean, {});
+  trial.eager = eager_attention(trial.test, trial.problem);
+  return trial;
+}
+
+void we_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
+               Detected& detected) {
+  const auto field = named.tensor;
+  const at::Tensor& value = trial.truth.value.*field;
+  const TensorVerdict verdict =
+      charted(trial.test, compare(trial.test, named.name, actual, value,
+                                  trial.truth.bound.*field, trial.truth.sigma.*field));
+  const bool hard = !(verdict.hard_ratio <= kHard), stat = !(verdict.max_z <= kStat);
+  const bool chart = verdict.chart == Status::kFail || verdict.bias_status == Status::kFail;
+  detected["hard"] |= hard;
+  detected["stat"] |= stat;
+  detected["chart"] |= chart;
+  detected["parity"] |= hard || stat || chart;
+}
+
+void others_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
+                   const at::Tensor& alone, Detected& detected) {
+  const Exhibit exhibit{trial.test, named.name, actual.to(at::kDouble), alone.to(at::kDouble),
+                        trial.truth.value.*named.tensor,
+                        (trial.eager.*named.tensor).to(at::kDouble)};
+  for (const auto& [name, peer] : PeerTests::all())
+    if (const auto accepted = peer.accepts(exhibit)) detected[name] |= !*accepted;
+}
+
+// The smallest step of the grid at which each detector detects, by bisection.
+using Detect = std::function<Detected(double epsilon)>;
+std::map<std::string, int> thresholds(const Detect& detect) {
+  constexpr int kEnd = kDecades * kStepsADecade;
+  std::map<int, Detected> known;
+  const auto at = [&](int step) -> const Detected& {
+    auto found = known.find(step);
+    if (found == known.end()) found = known.emplace(step, detect(epsilon_of(step))).first;
+    return found->second;
+  };
+  std::map<std::string, int> result;
+  const Detected largest = at(kEnd);
+  for (const auto& [name, seen] : largest) {
+    int low = 0, high = seen ? kEnd : kEnd + 1;
+    while (seen && low < high) {
+      const int middle = (low + high) / 2;
+      const Detected& here = at(middle);
+      if (const auto found = here.find(name); found != here.end() && found->second) high = middle;
+      else low = middle + 1;
+    }
+    result[name] = high;
+  }
+  return result;
+}
+
+// One row of the table: thresholds of every trial, of which the limit is the 95 % quantile.
+class Row {
+ public:
+  Row(at::ScalarType dtype, std::string what, std::string scope)
+      : dtype_(dtype), what_(std::move(what)), scope_(std::move(scope)) {}
+  void add(const std::map<std::string, int>& steps) {
+    for (const auto& [by, step] : steps) steps_[by].push_back(step);
+  }
+  void append_to(std::vector<Limit>& limits) {
+    for (auto& [by, steps] : steps_) {
+      std::sort(steps.begin(), steps.end());
+      const auto needed = static_cast<size_t>(
+          std::ceil(kConfidence * static_cast<double>(steps.size())));
+      const int step = steps.at(needed - 1);
+      Limit limit{dtype_text(dtype_), what_, scope_, by, {}};
+      if (step <= kDecades * kStepsADecade) limit.epsilon = epsilon_of(step);
+      limits.push_back(limit);
+    }
+  }
+
+ private:
+  at::ScalarType dtype_;
+  std::string what_, scope_;
+  std::map<std::string, std::vector<int>> steps_;
+};
+
+Detect in_tensor(const Trial& trial, const NamedTensor& named, const std::string& scope,
+                 bool others) {
+  const at::Tensor clean = trial.clean.tensors.*named.tensor;
+  const at::Tensor alone = trial.alone.tensors.*named.tensor;
+  const at::Tensor where = planted_where(trial.test, clean, scope);
+  return [=, &trial](double epsilon) {
+    Detected detected;
+    const at::Tensor actual = planted(clean, where, epsilon);
+    we_detect(trial, named, actual, detected);
+    if (others)
+      others_detect(trial, named, actual,
+                    scope == "tensor" ? planted(alone, where, epsilon) : alone, detected);
+    return detected;
+  };
+}
+
+Detect inside(const Trial& trial, const std::string& what) {
+  return [&trial, what](double epsilon) {
+    const Subject wrong = slightly_wrong(what, epsilon);
+    const Outcome outcome = solved(trial.test, wrong);
+    const Outcome alone = solved(on_one_rank(trial.test), wrong);
+    Detected detected;
+    for (const NamedTensor& named : kTensors) {
+      const at::Tensor& actual = outcome.tensors.*named.tensor;
+      we_detect(trial, named, actual, detected);
+      others_detect(trial, named, actual, alone.tensors.*named.tensor, detected);
+    }
+    return detected;
+  };
+}
+
+}  // namespace
+
+Case sensitivity_case(at::ScalarType dtype) {
+  Case test;
+  test.dtype = dtype;
+  test.mask = Causal{};
+  return test;
+}
+
+std::vector<Limit> sensitivity(const SensitivityOptions& options) {
+  std::vector<Limit> limits;
+  for (const at::ScalarType dtype : options.dtypes) {
+    std::vector<Row> rows;
+    for (int seed = 1; seed <= options.trials; ++seed) {
+      const Trial trial = trial_of(dtype, seed);
+      size_t next = 0;
+      const auto measure = [&](const std::string& what, const std::string& scope,
+                               const Detect& detect) {
+        if (seed == 1) rows.emplace_back(dtype, what, scope);
+        rows.at(next++).add(thresholds(detect));
+      };
+      for (const NamedTensor& named : kTensors)
+        for (const std::string& scope : plant_scopes())
+          measure(named.name, scope, in_tensor(trial, named, scope, options.others));
+      if (options.others)
+        for (const std::string& what : inner_plants())
+          measure(what, "inside", inside(trial, what));
+      if (options.tick) options.tick();
+    }
+    for (Row& row : rows) row.append_to(limits);
+  }
+  return limits;
+}
+
+}  // namespace ringcheck::parity

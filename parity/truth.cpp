@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/truth.h"
+
+#include "parity/oracle.h"
+#include "parity/reference_rope.h"
+
+namespace ringcheck::parity {
+
+reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
+                              const std::function<void()>& tick) {
+  reference::Tiling tiling;
+  if (!problem.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 26;
+  tiling.tick = tick;
+  const reference::Inputs inputs{
+      outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
+      outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
+      problem.v, problem.d_o, mask_of(test), scale_of(test)};
+  return reference::judge(inputs, contract_of(test), test.world, reference_rope(test), tiling);
+}
+
+}  // namespace ringcheck::parity

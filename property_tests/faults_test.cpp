@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The catalogue of planted bugs is whole, every bug in it is one, and the oracles see no fewer of
+// them than the committed result says.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "parity/kill_matrix.h"
+#include "parity/self_test.h"
+#include "property_tests/program.h"
+
+namespace ringcheck {
+namespace {
+
+using parity::Cell;
+using parity::Fault;
+using parity::Faults;
+
+// The dtype in which a fault is planted here: bf16, in which bugs hide best, where it can show.
+at::ScalarType dtype_of(const Fault& fault) {
+  const bool in_bf16 = std::ranges::find(fault.dtypes, at::kBFloat16) != fault.dtypes.end();
+  return in_bf16 ? at::kBFloat16 : fault.dtypes.front();
+}
+
+bool same(const at::Tensor& a, const at::Tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  return !a.defined() ||
+         (a.sizes() == b.sizes() && at::equal(a.nan_to_num(7777), b.nan_to_num(7777)));
+}
+
+// Tensors bit for bit, and what every rank counted.
+bool same(const parity::Outcome& a, const parity::Outcome& b) {
+  const auto &x = a.tensors, &y = b.tensors;
+  return same(x.o, y.o) && same(x.lse, y.lse) && same(x.dq, y.dq) && same(x.dk, y.dk) &&
+         same(x.dv, y.dv) && same(a.q_rotated, b.q_rotated) && same(a.k_rotated, b.k_rotated) &&
+         a.ranks == b.ranks;
+}
+
+bool changes_nothing(const Fault& fault) {
+  return std::ranges::all_of(parity::cases_of(fault, dtype_of(fault)), [&](const auto& test) {
+    const auto faulty = parity::faulty_outcome(fault, test);
+    if (!faulty) return false;
+    return same(*faulty,
+                parity::solve({test}, {.size = test.world}, parity::context_parallel));
+  });
+}
+
+TEST(Faults, EveryFileRegistered) {
+  std::set<std::string> groups;
+  for (const auto& [name, fault] : Faults::all()) groups.insert(fault.group);
+  EXPECT_EQ(groups.size(), size_t{RINGCHECK_FAULT_FILES});
+}
+
+TEST(Faults, EveryOperatorOfTheCatalogueIsPlanted) {
+  std::set<std::string> planted;
+  for (const auto& [name, fault] : Faults::all())
+    planted.insert(fault.operators.begin(), fault.operators.end());
+  for (int i = 1; i <= 57; ++i)
+    EXPECT_TRUE(planted.contains((i < 10 ? "M0" : "M") + std::to_string(i))) << i;
+}
+
+TEST(Faults, ThereAreEnoughOfEveryKind) {
+  std::map<parity::Site, int> at;
+  for (const auto& [name, fault] : Faults::all()) ++at[fault.site];
+  EXPECT_GE(Faults::all().size(), 130U);
+  EXPECT_GE(at[parity::Site::kCommunicator], 8);
+  EXPECT_GE(at[parity::Site::kHarness], 5);
+}
+
+TEST(Faults, EachSaysWhatItIsAndWhatAVerdictMustName) {
+  for (const auto& [name, fault] : Faults::all()) {
+    EXPECT_FALSE(fault.stands_for.empty()) << name;
+    EXPECT_FALSE(fault.wrong.empty()) << name;
+    EXPECT_NE(fault.subject == nullptr, fault.judging == nullptr) << name;
+    EXPECT_EQ(fault.cases.empty(), fault.judging != nullptr) << name;
+    const parity::Named& names = fault.names;
+    const bool names_something = !names.tensors.empty() || names.rank >= 0 || !names.words.empty();
+    EXPECT_NE(names_something, !fault.equivalent.empty()) << name;
+  }
+}
+
+// A planted bug that changes no output and no counter would be a free point; one that is called
+// equivalent must change none.
+TEST(Faults, EachChangesSomethingOrIsProvenEquivalent) {
+  for (const auto& [name, fault] : Faults::all())
+    if (fault.subject) EXPECT_EQ(changes_nothing(fault), !fault.equivalent.empty()) << name;
+}
+
+TEST(SelfTest, TheJudgingIsAsItShouldBe) {
+  const parity::SelfTest test =
+      parity::self_test(at::kDouble, parity::all_oracles(), parity::judge_plainly);
+  EXPECT_THAT(test.failures, testing::IsEmpty());
+  EXPECT_GE(test.demands, 100);
+}
+
+// No fewer than when the committed result was made, and at least nine in ten kills say where.
+TEST(Faults, AreKilledAsOftenAsTheCommittedResultSays) {
+  const nlohmann::json committed = nlohmann::json::parse(testing::read_text(
+      std::string(RINGCHECK_SOURCE_DIR) + "/reports/results/cpu_faults.json"));
+  std::set<std::string> known_survivors;
+  for (const auto& cell : committed.at("cells"))
+    if (cell.at("result") == "survived")
+      known_survivors.insert(std::string(cell.at("fault")) + std::string(cell.at("dtype")));
+  std::vector<Cell> cells;
+  for (const auto& [name, fault] : Faults::all()) {
+    cells.push_back(parity::hunt(name, dtype_of(fault), {.oracles = parity::all_oracles()}));
+    const Cell& cell = cells.back();
+    EXPECT_THAT(cell.unclean, testing::IsEmpty()) << name;
+    if (cell.result == Cell::Result::kSurvived)
+      EXPECT_TRUE(known_survivors.contains(name + parity::dtype_text(cell.dtype))) << name;
+  }
+  const parity::Score score = parity::score_of(cells);
+  EXPECT_GE(10 * score.localised, 9 * score.killed);
+  EXPECT_GT(score.killed, 0);
+}
+
+}  // namespace
+}  // namespace ringcheck
