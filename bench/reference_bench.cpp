@@ -1,9 +1,14 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
 #include "bench/sweep.h"
+#include "cp/cuda_library.h"
 #include "parity/oracle.h"
 #include "parity/problem.h"
 #include "parity/reference_rope.h"
+#include "reference/bounds.h"
+#include "reference/solve.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -16,7 +21,8 @@ parity::Case shape(int64_t seq, int64_t dim) {
 }
 
 reference::Inputs inputs_of(const parity::Case& test) {
-  const parity::Problem problem = parity::problem_of(test);
+  const at::Device device = test.device == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  const parity::Problem problem = parity::problem_of(test).to(device);
   return {problem.q, problem.k, problem.v, problem.d_o, parity::mask_of(test), parity::scale_of(test)};
 }
 
@@ -28,9 +34,30 @@ double flops(const parity::Case& test) {
   return pairs * static_cast<double>(8 * test.dim + 6 * test.dim_v);
 }
 
+// Tiles as parity cuts them.
+reference::Tiling tiling_of(const parity::Case& test) {
+  if (test.device == "cpu") return {};
+  return {.rows = 2048, .columns = 2048, .together = 1 << 22};
+}
+
+// The clock stops when the device is done.
+void finish(const at::Tensor& x) { benchmark::DoNotOptimize(x.flatten()[0].item<double>()); }
+
 void attention(benchmark::State& state, const parity::Case& test) {
   const reference::Inputs inputs = inputs_of(test);
-  for (auto _ : state) benchmark::DoNotOptimize(reference::attention(inputs).dq.data_ptr());
+  for (auto _ : state) finish(reference::attention(inputs, tiling_of(test)).dq);
+  state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+// Without the fast path that a GPU may have.
+void plain(benchmark::State& state, const parity::Case& test) {
+  const reference::Inputs inputs = inputs_of(test);
+  const at::Device device = inputs.q.device();
+  for (auto _ : state) {
+    const auto cut = reference::tiles(reference::key_runs(inputs.mask), tiling_of(test), device);
+    for (const reference::Range run : reference::runs_of_pairs(inputs, tiling_of(test)))
+      finish(reference::solve_plainly(reference::grouped(inputs, run, device), cut, {}).dq);
+  }
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
@@ -38,11 +65,26 @@ void attention(benchmark::State& state, const parity::Case& test) {
 // verdict on every element.
 void judge(benchmark::State& state, const parity::Case& test) {
   const reference::Inputs inputs = inputs_of(test);
-  const reference::Contract contract = parity::contract_of(test);
+  const reference::Judge judged(inputs, parity::contract_of(test), test.world,
+                                parity::reference_rope(test), tiling_of(test));
   for (auto _ : state)
-    benchmark::DoNotOptimize(
-        reference::judge(inputs, contract, test.world, parity::reference_rope(test)).value.dq.data_ptr());
+    for (const reference::Range run : judged.runs())
+      finish(judged(run, inputs.q.device()).sigma.dq);
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+void add_gpu(std::vector<Benchmark>& list) {
+  for (const int64_t seq : {8192, 32768}) {
+    parity::Case test = shape(seq, 128);
+    test.device = "cuda";
+    test.q_heads = test.kv_heads = 8;
+    const std::string size = "cuda/hq8/s" + std::to_string(seq) + "/d128";
+    using Body = void (*)(benchmark::State&, const parity::Case&);
+    for (const auto& [name, body] : std::initializer_list<std::pair<const char*, Body>>{
+             {"plain", plain}, {"attention", attention}, {"judge", judge}})
+      list.push_back({std::string("reference/") + name + "/" + size,
+                      [test, body = body](benchmark::State& state) { body(state, test); }});
+  }
 }
 
 void add(std::vector<Benchmark>& list) {
@@ -55,6 +97,7 @@ void add(std::vector<Benchmark>& list) {
       list.push_back({"reference/judge/" + size,
                       [test](benchmark::State& state) { judge(state, test); }});
     }
+  if (!why_no_cuda()) add_gpu(list);
 }
 
 const Sweeps::Add registered{"reference", add};

@@ -7,6 +7,7 @@
 #include "cli/environment.h"
 #include "cli/subcommand.h"
 #include "parity/case.h"
+#include "parity/device_test.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
@@ -45,6 +46,9 @@ int main(int argc, char** argv) {
     std::cerr << "ringcheck: " << error.what() << "\n";
   } catch (const reports::Unwritable& error) {
     std::cerr << "ringcheck: " << error.what() << "\n";
+  } catch (const parity::SelfTestFailed& error) {
+    std::cerr << "ringcheck: " << error.what() << "\n";
+    return cli::exit_codes::kSelfTest;
   } catch (const std::exception& error) {
     std::cerr << "ringcheck: internal error: " << error.what() << "\n";
     return cli::exit_codes::kSelfTest;

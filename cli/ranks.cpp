@@ -16,6 +16,7 @@
 #include "cp/mpi_world.h"
 #include "cp/store_world.h"
 #include "parity/runner.h"
+#include "parity/device_test.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -96,10 +97,12 @@ int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
   }
   at::set_num_threads(1);
   try {
+    if (host->rank() == 0) parity::test_devices_of(cases);  // the rank that judges
     return run_all(*host, launcher, cases, options, report);
   } catch (const std::exception& error) {
+    const bool ours = dynamic_cast<const parity::SelfTestFailed*>(&error) != nullptr;
     std::cerr << "ringcheck: rank " << host->rank() << ": " << error.what() << std::endl;
-    host->abort(exit_codes::kDead);
+    host->abort(ours ? exit_codes::kSelfTest : exit_codes::kDead);
   }
 }
 

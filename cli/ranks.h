@@ -26,7 +26,7 @@ using RanksReport = std::function<int(std::vector<reports::CaseResult>)>;
 
 // Runs the cases as one of the ranks that a launcher started, without a supervisor. On rank 0
 // `report` takes the results and gives the exit code, which every rank returns. A rank that fails
-// or waits for too long ends all of them with exit code 5.
+// or waits for too long ends all of them with exit code 5, a failed self-test with 70.
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
               const SupervisorOptions& options, const RanksReport& report);
 

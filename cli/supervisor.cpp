@@ -12,8 +12,10 @@
 #include <thread>
 
 #include "cli/death.h"
+#include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cli/worker_group.h"
+#include "parity/device_test.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -162,6 +164,8 @@ class Run {
   // The case that was running costs one; a worker that never began a case costs all.
   void bury(WorkerGroup& workers, double silent, const Indexes& all, Indexes& pending) {
     const std::string output = workers.output();
+    if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
+      throw parity::SelfTestFailed(in_a_line(output));
     const Evidence evidence = collect(workers.ranks(), workers.poll(), silent, output);
     const Death death = explain(evidence);
     workers.end();

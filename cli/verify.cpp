@@ -11,6 +11,7 @@
 #include "cli/oracles.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
+#include "cli/sample.h"
 #include "cli/selection.h"
 #include "cli/subcommand.h"
 #include "cli/supervisor.h"
@@ -33,6 +34,8 @@ struct Options {
   Asked asked;
   std::string json, junit, oracles;
   std::optional<double> deadline;  // seconds
+  std::optional<std::string> sample_text;
+  int64_t sample = 0;  // of parity::RunOptions
   bool list = false, verbose = false;
 };
 
@@ -106,6 +109,8 @@ class Report {
   int end(std::vector<reports::CaseResult> cases) {
     result_.environment.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     result_.cases = std::move(cases);
+    for (reports::CaseResult& test : result_.cases)
+      note_sample(options_.sample, test);
     if (!options_.oracles.empty())
       for (reports::CaseResult& test : result_.cases)
         test.reproduce += " --oracles " + options_.oracles;
@@ -115,6 +120,8 @@ class Report {
     std::cout << reports::console_report(result_);
     if (!options_.asked.clean.empty())
       std::cout << alarms_text(result_);
+    if (options_.sample > 0)
+      std::cout << sampled_text(options_.sample, result_.cases);
     std::cout << std::flush;
     if (!options_.json.empty())
       reports::write_file(options_.json, text_of(reports::to_json(result_)));
@@ -147,7 +154,7 @@ int list(const Selection& selection) {
 SupervisorOptions conduct(const Options& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
-  result.judging.oracles = parse_oracles(options.oracles);
+  result.judging = {parse_oracles(options.oracles), options.sample};
   return result;
 }
 
@@ -183,7 +190,9 @@ int run_launched(const Options& options, const Selection& selection, const Launc
   });
 }
 
-int run(const Options& options) {
+int run(Options options) {
+  if (options.sample_text)
+    options.sample = sample_of(*options.sample_text);
   Selection selection = selection_of(options);
   const auto launcher = detect_launcher();
   if (launcher)
@@ -244,6 +253,9 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "who judges: names, or all; default: those content with one run of a case")
       ->group(group)
       ->type_name("LIST");
+  program.add_option("--sample", options->sample_text, "judge N random queries and keys of each head")
+      ->group(group)
+      ->type_name("N");
   program.add_option("--json", options->json, "write the result")->group(group)->type_name("FILE");
   program.add_option("--junit", options->junit, "write JUnit XML")->group(group)->type_name("FILE");
   program.add_flag("--verbose,-v", options->verbose, "a line per case")->group(group);

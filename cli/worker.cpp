@@ -20,6 +20,7 @@
 #include "cp/error.h"
 #include "cp/mpi_world.h"
 #include "parity/runner.h"
+#include "parity/device_test.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
   std::string cases, status, results, oracles, inspect;
+  int64_t sample = 0;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
 
@@ -57,6 +59,20 @@ class Results {
   std::ofstream stream_;
 };
 
+parity::Judging judging_of(const Options& options) {
+  return {parse_oracles(options.oracles), options.sample};
+}
+
+bool passes_self_test(const std::vector<parity::Case>& cases) {
+  try {
+    parity::test_devices_of(cases);
+    return true;
+  } catch (const parity::SelfTestFailed& error) {
+    std::cerr << error.what() << std::endl;
+    return false;
+  }
+}
+
 int run_threads(const Options& options) {
   const std::vector<parity::Case> cases = read_cases(options.cases);
   const StatusFile status = StatusFile::open(options.status);
@@ -64,8 +80,10 @@ int run_threads(const Options& options) {
   Results results(options.results);
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
-  run.judging = {parse_oracles(options.oracles)};
+  run.judging = judging_of(options);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
+  if (!passes_self_test(cases))
+    return exit_codes::kSelfTest;
   for (size_t i = 0; i < cases.size(); ++i) {
     for (int rank = cases[i].world; rank-- > 0;)
       status.begin(rank, static_cast<int>(i));
@@ -126,7 +144,9 @@ int run_mpi(const Options& options) {
     std::unique_ptr<Results> results;
     if (mpi.rank() == 0)
       results = std::make_unique<Results>(options.results);
-    run_rank(mpi, cases, {parse_oracles(options.oracles)}, status, results.get());
+    if (mpi.rank() == 0 && !passes_self_test(cases))  // the rank that judges
+      mpi.abort(exit_codes::kSelfTest);
+    run_rank(mpi, cases, judging_of(options), status, results.get());
   } catch (const Timeout& error) {
     status.failed(mpi.rank(), RankState::kTimedOut, error.what());
     std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
@@ -153,6 +173,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--status", options->status);
   program.add_option("--results", options->results);
   program.add_option("--oracles", options->oracles);
+  program.add_option("--sample", options->sample);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };

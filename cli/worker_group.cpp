@@ -54,7 +54,8 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
   for (const std::string& word :
        {own_path(), std::string("worker"), std::string("--cases"), folder.path("cases"),
         std::string("--status"), folder.path("status"), std::string("--results"),
-        folder.path("results"), std::string("--oracles"), text_of(judging.oracles)})
+        folder.path("results"), std::string("--oracles"), text_of(judging.oracles),
+        std::string("--sample"), std::to_string(judging.sample)})
     result.words.push_back(word);
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");

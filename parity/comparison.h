@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "parity/case.h"
+#include "parity/tally.h"
 #include "parity/verdict.h"
 #include "reference/attention.h"
 
@@ -20,7 +21,20 @@ inline constexpr NamedTensor kTensors[] = {{"o", &reference::Tensors::o},
                                            {"dk", &reference::Tensors::dk},
                                            {"dv", &reference::Tensors::dv}};
 
-// PeerTests one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
+// Judges one tensor by the tally of its elements: HARD, STAT and VACUITY of docs/numerics.md, and
+// its BIAS. A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand
+// outside all statistics.
+struct Tallied {
+  Tally tally;
+  int64_t groups = 1;  // a pair of the tally is a batch entry and one of its groups of heads
+  int64_t heads = 1;   // in a group
+};
+TensorVerdict judge(const Case& test, const std::string& name, const Tallied& tallied);
+
+// A tensor of another shape than it should have.
+TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected);
+
+// Tallies and judges one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
 // All are [batch, heads, seq] or [batch, heads, seq, dim]; value, bound and sigma in float64.
 // A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand outside
 // all statistics.
@@ -39,10 +53,6 @@ OracleVerdict verdict_of(std::vector<TensorVerdict> tensors);
 // channel. `flat` counts elements in row-major order.
 std::string place_of(const Case& test, at::IntArrayRef sizes, int64_t flat);
 
-// |error| may exceed the first-order bound by its second order, never by more.
-inline constexpr double kHard = 1.001;
-// Gaussian tail 1e-15 an element, sub-Gaussian 2.5e-14.
-inline constexpr double kStat = 8;
 // A check at which a zero would pass for this share of the energy does not count.
 inline constexpr double kVacuous = 0.02;
 

@@ -17,7 +17,8 @@ struct Evidence {
   const Problem& problem;
   const Outcome& outcome;
   const std::vector<Outcome>& variations;  // of the runs that the oracle asked for, in its order
-  std::function<void()> tick;  // a sign of life during long work
+  std::function<void()> tick;  // a sign of life during long work, of one thread at a time
+  int64_t sample = 0;          // queries and keys of each head to judge; 0: all
 };
 
 // PeerTests an outcome. Adding one is one file in parity/oracles.

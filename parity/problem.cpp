@@ -3,6 +3,7 @@
 #include "parity/problem.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 
 #include <limits>
@@ -19,26 +20,40 @@ struct Sizes {
   int64_t batch, heads, channels;
 };
 
-at::Tensor generate(const Case& test, Which which, const Sizes& sizes,
-                    const std::vector<int64_t>& positions) {
+std::vector<bool> tokens_of(const Mask& mask, const std::vector<int64_t>& positions) {
+  std::vector<bool> tokens;
+  for (const int64_t position : positions) tokens.push_back(is_token(mask, position));
+  return tokens;
+}
+
+// Rows of [heads, slots, channels] of one batch entry after the other.
+template <class T>
+void fill(T* out, const Case& test, Which which, const Sizes& sizes,
+          const std::vector<int64_t>& positions) {
   const DataFamily& family = DataFamilies::at(test.data);
-  const Mask mask = mask_of(test);
   const int64_t slots = static_cast<int64_t>(positions.size());
-  at::Tensor x = at::empty({sizes.batch, sizes.heads, slots, sizes.channels}, at::kDouble);
-  double* out = x.data_ptr<double>();
-  const auto fill = [&](int64_t begin, int64_t end) {
+  const std::vector<bool> tokens = tokens_of(mask_of(test), positions);
+  at::parallel_for(0, sizes.batch * sizes.heads * slots, 64, [&](int64_t begin, int64_t end) {
+    std::vector<double> channels(sizes.channels);
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t position = positions[row % slots];
-      const std::span<double> channels(out + row * sizes.channels, static_cast<size_t>(sizes.channels));
       const Element first{test.seed, which, static_cast<uint32_t>(row / slots / sizes.heads),
                           static_cast<uint32_t>(row / slots % sizes.heads), 0,
-                          static_cast<uint64_t>(position)};
-      if (is_token(mask, position)) family.fill(test, first, channels);
+                          static_cast<uint64_t>(positions[row % slots])};
+      if (tokens[row % slots]) family.fill(test, first, channels);
       else std::ranges::fill(channels, std::numeric_limits<double>::quiet_NaN());
+      std::ranges::transform(channels, out + row * sizes.channels, c10::convert<T, double>);
     }
-  };
-  at::parallel_for(0, sizes.batch * sizes.heads * slots, 64, fill);
-  return x.to(test.dtype);
+  });
+}
+
+at::Tensor generate(const Case& test, Which which, const Sizes& sizes,
+                    const std::vector<int64_t>& positions) {
+  const int64_t slots = static_cast<int64_t>(positions.size());
+  at::Tensor x = at::empty({sizes.batch, sizes.heads, slots, sizes.channels}, test.dtype);
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, test.dtype, "problem", [&] {
+    fill(x.mutable_data_ptr<scalar_t>(), test, which, sizes, positions);
+  });
+  return x;
 }
 
 Problem generated(const Case& test, const std::vector<int64_t>& positions) {

@@ -67,7 +67,7 @@ Verdict judged(const Case& test, const Observed& observed, const RunOptions& opt
     const auto begin = Clock::now();
     OracleVerdict result;
     if (oracle.variations && others.empty()) result.status = Status::kNotApplicable;
-    else result = oracle.judge({test, problem, observed.outcome, others, tick});
+    else result = oracle.judge({test, problem, observed.outcome, others, tick, options.judging.sample});
     result.name = name;
     const auto runs = observed.seconds.find(name);
     result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);

@@ -19,6 +19,8 @@ std::vector<std::string> all_oracles();
 struct Judging {
   // The names of the oracles; by default all that are content with one run of the subject.
   std::vector<std::string> oracles = oracles_of_one_run();
+  // Queries and keys of each head that parity judges, where the sequence is longer; 0: all.
+  int64_t sample = 0;
 };
 
 struct RunOptions {

@@ -85,6 +85,24 @@ TEST(Verify, WritesAResultThatObeysItsSchema) {
   EXPECT_THAT(read_text(folder.file("junit")), HasSubstr("tests=\"8\""));
 }
 
+// A sample is judged where it was asked for and the sequence is longer, and the result says so.
+TEST(Verify, ASampleIsSaid) {
+  const Folder folder;
+  const Ran ran = verify({"--world", "2", "--world-kind", "thread,mpi", "--seq", "20,60", "--dim",
+                          "16", "--sample", "20", "--json", folder.file("json")});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("sampled: 20 queries and keys of each head, in 2 of 4 cases"));
+  EXPECT_THAT(ran.out, HasSubstr("(1 - f)^20"));
+  const json result = json::parse(read_text(folder.file("json")));
+  const auto schema = json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
+  EXPECT_THAT(schema_violations(schema, result), IsEmpty());
+  for (const json& test : result["cases"]) {
+    const bool sampled = test["parts"]["seq"] == "60";
+    EXPECT_EQ(test["parts"].contains("sample"), sampled);
+    EXPECT_EQ(test["reproduce"].get<std::string>().ends_with(" --sample 20"), sampled);
+  }
+}
+
 TEST(Verify, MpiWorldsRunUnderMpirun) {
   const Ran ran = verify({"--world", "2,3", "--world-kind", "mpi", "--seq", "40", "--dim", "16"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;

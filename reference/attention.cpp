@@ -15,11 +15,12 @@ namespace ringcheck::reference {
 
 Tensors attention(const Inputs& inputs, const Tiling& tiling) {
   const at::AutoDispatchBelowADInplaceOrView values_only;
-  const Group all = grouped(inputs);
-  const Tiles mask_tiles = tiles(inputs.mask, tiling, inputs.q.device());
+  check(inputs);
+  const at::Device device = inputs.q.device();
+  const Tiles mask_tiles = tiles(key_runs(inputs.mask), tiling, device);
   std::vector<Tensors> parts;
-  for (const Range run : runs_of_pairs(all, tiling)) {
-    const Solution part = solve(narrow(all, run), mask_tiles, tiling.tick);
+  for (const Range run : runs_of_pairs(inputs, tiling)) {
+    const Solution part = solve(grouped(inputs, run, device), mask_tiles, tiling.tick);
     parts.push_back({part.o, part.lse, part.dq, part.dk, part.dv});
   }
   return ungrouped(parts, inputs);

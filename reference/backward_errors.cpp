@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "reference/score_gradient_errors.h"
+#include "reference/evaluate.h"
 
 namespace ringcheck::reference {
 namespace {
@@ -24,10 +24,11 @@ void add_to_columns(const at::Tensor& sum, Range columns, const at::Tensor& a,
   sum.narrow(1, columns.begin, columns.size).baddbmm_(a.mT(), b);
 }
 
-// One factor a key: [1, seq, 1] to [1, 1, columns].
-at::Tensor of_columns(const at::Tensor& x, Range columns) {
-  return x.narrow(1, columns.begin, columns.size).mT();
+Errors of_rows(const Error& e) { return {elements(e.bound), elements(e.variance)}; }
+Errors of_columns(const Error& e, Range columns) {
+  return {elements(e.bound) + columns.begin, elements(e.variance) + columns.begin};
 }
+ErrorsOut written(const Error& e) { return {writable(e.bound), writable(e.variance)}; }
 
 // Sums over the keys of a row.
 struct KeySums {
@@ -37,10 +38,9 @@ struct KeySums {
   at::Tensor p_g_k;     // of P sigma^G k
 };
 
-void add(KeySums& sums, const Operand& k, const Scores& scores, const ScoreGradients& t,
-         const Error& chain) {
-  add_product(sums.bound, at::addcmul(t.error.bound, t.magnitude, chain.bound), k.magnitude);
-  add_product(sums.variance, at::addcmul(t.error.variance, t.square, chain.variance), k.square);
+void add(KeySums& sums, const Operand& k, const Scores& scores, const ScoreGradients& t) {
+  add_product(sums.bound, t.dq.bound, k.magnitude);
+  add_product(sums.variance, t.dq.variance, k.square);
   add_product(sums.p_k, scores.p, k.value);
   add_product(sums.p_g_k, t.p_g, k.value);
 }
@@ -77,57 +77,67 @@ BackwardErrors::BackwardErrors(const ErrorModel& model, const Keys& keys)
 Error BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& forward,
                                 ScoreErrors& scores, const std::function<void()>& tick) {
   const at::Tensor sigma_lse = forward.lse.variance.sqrt();
-  const Rows rows{strip, forward, strip.q.value * forward.delta.variance.sqrt(),
-                  strip.q.value * sigma_lse, strip.d_o.value * sigma_lse};
-  const Error chain = chain_error(model_, strip.keys, model_.world);
+  const Rows rows{strip,
+                  forward,
+                  chain_error(model_, strip.keys, model_.world),
+                  strip.q.value * forward.delta.variance.sqrt(),
+                  strip.q.value * sigma_lse,
+                  strip.d_o.value * sigma_lse};
   KeySums sums;
   // From the last tile, which `scores` still remembers, to the first.
   for (auto tile = strip.strip.tiles.rbegin(); tile != strip.strip.tiles.rend(); ++tile) {
     const Scores& s = scores(*tile);
-    const ScoreGradients t = score_gradients(model_, strip, *tile, keys_.v.rows(tile->columns), s);
-    add(sums, keys_.k.rows(tile->columns), s, t, chain);
+    const ScoreGradients t = gradients(rows, *tile, s);
+    add(sums, keys_.k.rows(tile->columns), s, t);
     add_dk(rows, tile->columns, s, t);
     add_dv(rows, tile->columns, s, t);
     if (tick)
       tick();
   }
-  return dq_error(model_, strip, forward, sums, chain);
+  return dq_error(model_, strip, forward, sums, rows.dq_chain);
+}
+
+ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
+                                         const Scores& scores) const {
+  const StripView& strip = rows.strip;
+  const Operand v = keys_.v.rows(tile.columns);
+  const auto like = [&] { return Error{at::empty_like(scores.p), at::empty_like(scores.p)}; };
+  const ScoreGradients t{at::bmm(strip.d_o.value, v.value.mT()),
+                         at::bmm(strip.d_o.magnitude, v.magnitude.mT()), like(), like(), like()};
+  const at::Tensor g_square = at::bmm(strip.d_o.square, v.square.mT());
+  BackwardFormula formula{formula_of(model_, strip, tile)};
+  formula.p = elements(scores.p);
+  formula.e_bound = elements(scores.exponential.bound);
+  formula.e_variance = elements(scores.exponential.variance);
+  formula.g = writable(t.t);
+  formula.g_size = writable(t.p_g);
+  formula.g_square = elements(g_square);
+  formula.delta = elements(strip.delta);
+  formula.delta_error = of_rows(rows.forward.delta);
+  formula.lse_error = of_rows(rows.forward.lse);
+  formula.dq_chain = of_rows(rows.dq_chain);
+  formula.dk_chain = of_columns(dk_chain_, tile.columns);
+  formula.dv_chain = of_columns(dv_chain_, tile.columns);
+  formula.dq = written(t.dq);
+  formula.dk = written(t.dk);
+  formula.dv = written(t.dv);
+  evaluate(formula, strip.sum.numel(), scores.p.device());
+  return t;
 }
 
 void BackwardErrors::add_dk(const Rows& rows, Range columns, const Scores& s,
                             const ScoreGradients& t) {
-  const auto& [lse, o, delta] = rows.forward;
-  const at::Tensor bound = at::addcmul(t.error.bound, s.p, delta.bound)
-                               .addcmul_(t.magnitude, of_columns(dk_chain_.bound, columns) +
-                                                          (lse.bound + model_.contract.u_in));
-  const at::Tensor variance =
-      at::addcmul(t.error.variance, s.p_square, delta.variance)
-          .addcmul_(t.square, of_columns(dk_chain_.variance, columns) + lse.variance);
-  add_to_columns(dk_.bound, columns, bound, rows.strip.q.magnitude);
-  add_to_columns(dk_.variance, columns, variance, rows.strip.q.square);
+  add_to_columns(dk_.bound, columns, t.dk.bound, rows.strip.q.magnitude);
+  add_to_columns(dk_.variance, columns, t.dk.variance, rows.strip.q.square);
   add_to_columns(p_delta_q_, columns, s.p, rows.q_sigma_delta);
-  add_to_columns(t_lse_q_, columns, t.value, rows.q_sigma_lse);
+  add_to_columns(t_lse_q_, columns, t.t, rows.q_sigma_lse);
   add_to_columns(p_g_q_, columns, t.p_g, rows.strip.q.value);
 }
 
 void BackwardErrors::add_dv(const Rows& rows, Range columns, const Scores& s,
                             const ScoreGradients& t) {
-  const double u_a = model_.contract.u_a, u_in = model_.contract.u_in;
-  const Error& lse = rows.forward.lse;
-  const at::Tensor rounding = model_.operand_rounding(s.p);
-  const at::Tensor bound = (of_columns(dv_chain_.bound, columns) + (lse.bound + 2 * u_in))
-                               .add_(s.exponential.bound)
-                               .mul_(s.p)
-                               .add_(rounding)
-                               .add_(t.p_lost);
-  const at::Tensor variance =
-      (of_columns(dv_chain_.variance, columns) + (lse.variance + (u_a * u_a + 2 * u_in * u_in) / 3))
-          .add_(s.exponential.variance)
-          .mul_(s.p_square)
-          .addcmul_(rounding, rounding, 1. / 3)
-          .addcmul_(t.p_lost, t.p_lost, 1. / 3);
-  add_to_columns(dv_.bound, columns, bound, rows.strip.d_o.magnitude);
-  add_to_columns(dv_.variance, columns, variance, rows.strip.d_o.square);
+  add_to_columns(dv_.bound, columns, t.dv.bound, rows.strip.d_o.magnitude);
+  add_to_columns(dv_.variance, columns, t.dv.variance, rows.strip.d_o.square);
   add_to_columns(p_lse_do_, columns, s.p, rows.do_sigma_lse);
 }
 

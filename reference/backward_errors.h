@@ -9,10 +9,19 @@
 #include "reference/error_model.h"
 #include "reference/forward_errors.h"
 #include "reference/score_errors.h"
-#include "reference/score_gradient_errors.h"
 #include "reference/strip_view.h"
 
 namespace ringcheck::reference {
+
+// dS = T = P (G - delta) in one tile, where G = dO v^T, and what its pairs add to the sums of (7), (8)
+// and (9). All are [pairs, rows, columns].
+struct ScoreGradients {
+  at::Tensor t;    // T
+  at::Tensor p_g;  // P sigma^G
+  Error dq;        // of |k| and k^2
+  Error dk;        // of |q| and q^2
+  Error dv;        // of |dO| and dO^2
+};
 
 // The errors of the gradients of a group, strip by strip, without the rounding of stored results.
 // sigma^D, sigma^L and sigma^G belong to delta, LSE and G = dO v^T; T is dS.
@@ -33,8 +42,10 @@ class BackwardErrors {
   struct Rows {
     const StripView& strip;
     const ForwardErrors& forward;
+    Error dq_chain;
     at::Tensor q_sigma_delta, q_sigma_lse, do_sigma_lse;  // q sigma^D, q sigma^L, dO sigma^L
   };
+  ScoreGradients gradients(const Rows& rows, const Tile& tile, const Scores& scores) const;
   void add_dk(const Rows& rows, Range columns, const Scores& scores, const ScoreGradients& t);
   void add_dv(const Rows& rows, Range columns, const Scores& scores, const ScoreGradients& t);
 

@@ -5,65 +5,20 @@
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "reference/backward_errors.h"
-#include "reference/error_model.h"
-#include "reference/forward_errors.h"
-#include "reference/group.h"
-#include "reference/score_errors.h"
-#include "reference/solve.h"
-#include "reference/strip_view.h"
+#include "reference/estimate.h"
 #include "reference/tiles.h"
-#include "reference/turn.h"
 
 namespace ringcheck::reference {
 namespace {
 
-// The truth and its errors; those of the gradients without the rounding of stored results.
-struct Estimate {
-  Tensors value, bound, variance;
-};
-
-// Room for what is written strip by strip.
-Tensors empty_rows(const Group& group) {
-  return {.o = at::zeros_like(group.d_o),
-          .lse = at::zeros_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous),
-          .dq = at::zeros_like(group.q),
-          .dk = {},
-          .dv = {}};
-}
-
-Estimate estimate(const Group& group, const Tiles& mask_tiles, const ErrorModel& model,
-                  const std::function<void()>& tick) {
-  const Solution truth = solve(group, mask_tiles, tick);
-  const Keys keys = keys_of(group, mask_tiles);
-  Tensors bound = empty_rows(group), variance = empty_rows(group);
-  BackwardErrors backward(model, keys);
-  for (const Strip& strip : mask_tiles.strips) {
-    if (strip.tiles.empty())
-      continue;
-    const StripView view = view_of(strip, group, truth, mask_tiles);
-    ScoreErrors scores(model, view, keys);
-    const ForwardErrors forward = forward_errors(model, view, keys, scores);
-    const Error dq = backward.add_strip(view, forward, scores, tick);
-    const auto write = [&](at::Tensor Tensors::*field, const Error& error) {
-      unstack(bound.*field, strip.rows, error.bound);
-      unstack(variance.*field, strip.rows, error.variance);
-    };
-    write(&Tensors::o, forward.o);
-    write(&Tensors::lse, forward.lse);
-    write(&Tensors::dq, dq);
-  }
-  const Error dk = backward.dk(group.scale, truth.dk);
-  const Error dv = backward.dv(truth.dv);
-  bound.dk = dk.bound, variance.dk = dk.variance;
-  bound.dv = dv.bound, variance.dv = dv.variance;
-  return {{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, bound, variance};
-}
+using Field = at::Tensor Tensors::*;
 
 // A gradient turned back, its error with it: every element is cos a + sin b or -sin a + cos b.
-void turn_back(Estimate& e, at::Tensor Tensors::*field, const Turns& turns, const Rope& rope,
+void turn_back(Estimate& e, Field field, const Turns& turns, const Rope& rope,
                double u_a) {
   const auto mix = [&](const at::Tensor& x, const at::Tensor& straight, const at::Tensor& from_b,
                        const at::Tensor& from_a) {
@@ -80,65 +35,139 @@ void turn_back(Estimate& e, at::Tensor Tensors::*field, const Turns& turns, cons
                           .add_(mix(rotated.square(), one, one, one), 16 * u_a * u_a / 3);
 }
 
-void round_result(Estimate& e, at::Tensor Tensors::*field, const ErrorModel& model) {
+void round_result(Estimate& e, Field field, const ErrorModel& model) {
   const at::Tensor rounding = model.output_rounding(e.value.*field);
   e.bound.*field += rounding;
   (e.variance.*field).addcmul_(rounding, rounding, 1. / 3);
 }
 
 // Rows without keys and keys without rows are exact.
-void make_blind_exact(Tensors& errors, const Tiles& mask_tiles) {
-  const at::Tensor blind = mask_tiles.keys == 0, unseen = mask_tiles.queries == 0;
-  errors.o.masked_fill_(blind.unsqueeze(-1), 0);
-  errors.lse.masked_fill_(blind, 0);
-  errors.dq.masked_fill_(blind.unsqueeze(-1), 0);
-  errors.dk.masked_fill_(unseen.unsqueeze(-1), 0);
-  errors.dv.masked_fill_(unseen.unsqueeze(-1), 0);
+void make_blind_exact(at::Tensor& error, Field field, const Tiles& mask_tiles) {
+  const bool of_key = field == &Tensors::dk || field == &Tensors::dv;
+  const at::Tensor blind = (of_key ? mask_tiles.queries : mask_tiles.keys) == 0;
+  error.masked_fill_(field == &Tensors::lse ? blind : blind.unsqueeze(-1), 0);
 }
 
-template <class Action>
-void for_each_field(Action act) {
-  for (const auto field : {&Tensors::o, &Tensors::lse, &Tensors::dq, &Tensors::dk, &Tensors::dv})
-    act(field);
+at::Tensor indexes(const std::vector<int64_t>& slots) { return at::tensor(slots, at::kLong); }
+
+Turns at_slots(const Turns& all, const at::Tensor& slots, at::Device device) {
+  const auto part = [&](const at::Tensor& x) {
+    return (slots.defined() ? x.index_select(0, slots) : x).to(device);
+  };
+  return {part(all.cos), part(all.sin)};
+}
+
+// Sampled tiles are narrow on one side: they get as many elements as others.
+Tiling widened(const Tiling& tiling, int64_t rows, int64_t columns) {
+  Tiling wide = tiling;
+  const int64_t elements = tiling.rows * tiling.columns;
+  wide.rows = std::max(tiling.rows, elements / std::max<int64_t>(1, columns));
+  wide.columns = std::max(tiling.columns, elements / std::max<int64_t>(1, rows));
+  return wide;
 }
 
 }  // namespace
 
-Judgement judge(const Inputs& inputs, const Contract& contract, int world, const Rope& rope,
-                const Tiling& tiling) {
+Judge::Judge(Inputs inputs, const Contract& contract, int world, const Rope& rope, Tiling tiling,
+             std::optional<Sample> sample)
+    : inputs_(std::move(inputs)),
+      rope_(rope),
+      tiling_(std::move(tiling)),
+      sample_(std::move(sample)) {
+  check(inputs_);
+  runs_ = key_runs(inputs_.mask);
+  model_ = {contract, static_cast<double>(world), static_cast<double>(inputs_.q.size(3)),
+            static_cast<double>(inputs_.v.size(3))};
+  if (rope.pairing != Rope::Pairing::kNone)
+    turns_ = turns(inputs_.mask, rope, inputs_.q.size(3), at::kCPU);
+}
+
+Judgement Judge::operator()(Range pairs, at::Device device) const {
   const at::AutoDispatchBelowADInplaceOrView values_only;
-  const Group all = grouped(inputs);
-  const Tiles mask_tiles = tiles(inputs.mask, tiling, inputs.q.device());
-  const ErrorModel model{contract, static_cast<double>(world),
-                         static_cast<double>(inputs.q.size(3)),
-                         static_cast<double>(inputs.v.size(3))};
-  std::vector<Tensors> values, bounds, variances;
-  for (const Range run : runs_of_pairs(all, tiling)) {
-    Estimate part = estimate(narrow(all, run), mask_tiles, model, tiling.tick);
-    values.push_back(part.value);
-    bounds.push_back(part.bound);
-    variances.push_back(part.variance);
+  if (!sample_)
+    return everything(pairs, device);
+  Judgement all = of_sampled_queries(pairs, device);
+  if (sample_->keys.empty())
+    return all;
+  const Judgement keys = of_sampled_keys(pairs, device);
+  for (const Field field : {&Tensors::dk, &Tensors::dv}) {
+    all.value.*field = keys.value.*field;
+    all.bound.*field = keys.bound.*field;
+    all.sigma.*field = keys.sigma.*field;
   }
-  Estimate e{ungrouped(values, inputs), ungrouped(bounds, inputs), ungrouped(variances, inputs)};
+  return all;
+}
 
-  if (rope.pairing != Rope::Pairing::kNone) {
-    const Turns angles = turns(inputs.mask, rope, inputs.q.size(3), inputs.q.device());
-    for (const auto field : {&Tensors::dq, &Tensors::dk})
-      turn_back(e, field, angles, rope, contract.u_a);
-  }
-  for (const auto field : {&Tensors::dq, &Tensors::dk, &Tensors::dv})
-    round_result(e, field, model);
-  make_blind_exact(e.bound, mask_tiles);
-  make_blind_exact(e.variance, mask_tiles);
+Judgement Judge::everything(Range pairs, at::Device device) const {
+  const Tiles cut = tiles(runs_, tiling_, device);
+  const Group group = grouped(inputs_, pairs, device);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
+  return finished(std::move(e), cut, {});
+}
 
-  // A float64 implementation errs no less than the reference itself.
-  const bool as_exact = contract.u_a == 0x1p-53;
-  for_each_field([&](auto field) {
+Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
+  const std::vector<int64_t>& queries = sample_->queries;
+  const Tiling wide = widened(tiling_, static_cast<int64_t>(queries.size()), runs_.keys);
+  const Tiles cut = tiles(of_queries(runs_, queries), wide, device);
+  const Slots slots{.queries = indexes(queries), .keys = {}};
+  const Group group = grouped(inputs_, pairs, device, slots);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
+  for (Tensors* t : {&e.value, &e.bound, &e.variance})
+    t->dk = t->dv = at::Tensor();  // sums over the sampled queries only
+  return finished(std::move(e), cut, slots);
+}
+
+Judgement Judge::of_sampled_keys(Range pairs, at::Device device) const {
+  const std::vector<int64_t>& keys = sample_->keys;
+  const Tiling wide = widened(tiling_, runs_.queries(), static_cast<int64_t>(keys.size()));
+  Tiles cut = tiles(of_keys(runs_, keys), wide, device);
+  cut.keys = keys_of_queries(runs_, device);
+  const Slots slots{.queries = {}, .keys = indexes(keys)};
+  const auto given = [&](const at::Tensor& x) {
+    return rows_of_pairs(x, inputs_, pairs, {}).to(device, at::kDouble);
+  };
+  Estimate e = estimate_from(given(sample_->o), given(sample_->lse),
+                             grouped(inputs_, pairs, device, slots), cut, model_, tiling_.tick);
+  return finished(std::move(e), cut, slots);
+}
+
+// The rotation undone, results rounded, and variances turned into sigma.
+Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) const {
+  for (const auto& [field, kept] : {std::pair{&Tensors::o, slots.queries},
+                                    {&Tensors::lse, slots.queries},
+                                    {&Tensors::dq, slots.queries},
+                                    {&Tensors::dk, slots.keys},
+                                    {&Tensors::dv, slots.keys}}) {
+    if (!(e.value.*field).defined())
+      continue;
+    const bool is_gradient = field != &Tensors::o && field != &Tensors::lse;
+    if (turns_.cos.defined() && (field == &Tensors::dq || field == &Tensors::dk))
+      turn_back(e, field, at_slots(turns_, kept, (e.value.*field).device()), rope_,
+                model_.contract.u_a);
+    if (is_gradient)
+      round_result(e, field, model_);
+    make_blind_exact(e.bound.*field, field, cut);
+    make_blind_exact(e.variance.*field, field, cut);
+    // A float64 implementation errs no less than the reference itself.
+    const bool as_exact = model_.contract.u_a == 0x1p-53;
     (e.variance.*field).sqrt_().mul_(as_exact ? std::sqrt(2.) : 1.);
     if (as_exact)
       (e.bound.*field).mul_(2);
-  });
+  }
   return {e.value, e.bound, e.variance};
+}
+
+Judgement judge(const Inputs& inputs, const Contract& contract, int world, const Rope& rope,
+                const Tiling& tiling) {
+  const Judge judged(inputs, contract, world, rope, tiling);
+  std::vector<Tensors> values, bounds, sigmas;
+  for (const Range run : judged.runs()) {
+    const Judgement part = judged(run, inputs.q.device());
+    values.push_back(part.value);
+    bounds.push_back(part.bound);
+    sigmas.push_back(part.sigma);
+  }
+  return {ungrouped(values, inputs), ungrouped(bounds, inputs), ungrouped(sigmas, inputs)};
 }
 
 }  // namespace ringcheck::reference

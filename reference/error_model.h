@@ -27,10 +27,6 @@ struct ErrorModel {
   // Roundings on the way through a chain of n additions.
   at::Tensor effective(const at::Tensor& n) const;
 
-  // rho_p(x) = min(x, max(u_p x, eta_p)): x >= 0 becomes an operand of the second product.
-  at::Tensor operand_rounding(const at::Tensor& x) const;
-  at::Tensor operand_rounding(const at::Tensor& x, const at::Tensor& eta_p) const;
-
   // rho_o(x) = max(u_o |x|, eta_o, eta_e): x is stored as a result.
   at::Tensor output_rounding(const at::Tensor& x) const;
 };
@@ -40,10 +36,5 @@ struct Error {
   at::Tensor bound;
   at::Tensor variance;
 };
-
-// Formulas (1), the error of s = scale q k^T, and (6), that of dO v^T with scale 1, where x y^T is
-// the product without scale. Without the scaling's own two roundings in the bound.
-Error product_error(const ErrorModel& model, double terms, const at::Tensor& product,
-                    const at::Tensor& magnitude, const at::Tensor& square);
 
 }  // namespace ringcheck::reference

@@ -6,6 +6,8 @@
 
 #include <tuple>
 
+#include "reference/evaluate.h"
+
 namespace ringcheck::reference {
 namespace {
 
@@ -38,26 +40,33 @@ struct KeySums {
 
 KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Keys& keys,
                        ScoreErrors& scores, const RowError& row) {
-  const double u_in = model.contract.u_in;
-  const at::Tensor eta_p = model.contract.eta_p / strip.sum;
-  const at::Tensor bound = row.bound + u_in, variance = row.of_partial + u_in * u_in / 3;
   KeySums sums;
   sums.w = at::zeros_like(strip.sum);
   sums.z = at::zeros_like(strip.sum);
   for (const Tile& tile : strip.strip.tiles) {
     const Scores& s = scores(tile);
+    const at::Tensor w = at::empty_like(s.p), z = at::empty_like(s.p);
+    const Error e{at::empty_like(s.p), at::empty_like(s.p)};
+    ForwardFormula formula{formula_of(model, strip, tile)};
+    formula.p = elements(s.p);
+    formula.e_bound = elements(s.exponential.bound);
+    formula.e_variance = elements(s.exponential.variance);
+    formula.sum = elements(strip.sum);
+    formula.row_bound = elements(row.bound);
+    formula.row_variance = elements(row.of_partial);
+    formula.w = writable(w);
+    formula.z = writable(z);
+    formula.bound = writable(e.bound);
+    formula.variance = writable(e.variance);
+    evaluate(formula, strip.sum.numel(), s.p.device());
     const Operand v = keys.v.rows(tile.columns);
-    const at::Tensor w = s.p * s.exponential.bound;
-    const at::Tensor z = s.p_square * s.exponential.variance;
-    const at::Tensor r = model.operand_rounding(s.p, eta_p);
     sums.w += w.sum(-1, true);
     sums.z += z.sum(-1, true);
     add_product(sums.w_v, w, v.value);
     add_product(sums.w_v2, w, v.square);
     add_product(sums.z_v, z, v.value);
-    add_product(sums.bound, at::addcmul(r, s.p, bound), v.magnitude);
-    add_product(sums.variance, at::addcmul(z, r, r, 1. / 3).addcmul_(s.p_square, variance),
-                v.square);
+    add_product(sums.bound, e.bound, v.magnitude);
+    add_product(sums.variance, e.variance, v.square);
   }
   return sums;
 }
@@ -106,6 +115,15 @@ ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, co
   const KeySums sums = sums_over_keys(model, strip, keys, scores, row);
   const Error o = output_error(model, strip, sums, row);
   return {lse_error(model, strip, sums), o, delta_error(model, strip, o, row)};
+}
+
+ForwardErrors errors_of_given(const ErrorModel& model, const StripView& strip) {
+  const at::Tensor none = at::zeros_like(strip.sum);
+  KeySums sums;
+  sums.w = sums.z = none;
+  const at::Tensor rounding = model.output_rounding(strip.o);
+  const Error o{rounding, rounding.square() / 3};
+  return {lse_error(model, strip, sums), o, delta_error(model, strip, o, {none, none, none})};
 }
 
 }  // namespace ringcheck::reference

@@ -19,4 +19,9 @@ struct ForwardErrors {
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
                              ScoreErrors& scores);
 
+// The same where the o and the lse of the solution are those of the implementation itself: what is
+// left is the rounding of o, which the implementation may have used unrounded, formula (3) without
+// its sum over the keys, with the lse in place of max, and formula (5).
+ForwardErrors errors_of_given(const ErrorModel& model, const StripView& strip);
+
 }  // namespace ringcheck::reference

@@ -39,45 +39,51 @@ void check_precision() {
 }
 
 // [seq, 1] bool, true on pad slots; undefined where there is none.
-at::Tensor pad_slots(const Mask& mask, at::Device device) {
+at::Tensor pad_slots(const Mask& mask) {
   const at::Tensor pads = at::empty({mask.length, 1}, at::kBool);
   bool* pad = pads.mutable_data_ptr<bool>();
   for (int64_t slot = 0; slot < mask.length; ++slot)
     pad[slot] = !is_token(mask, slot);
-  return std::any_of(pad, pad + mask.length, [](bool is_pad) { return is_pad; }) ? pads.to(device)
+  return std::any_of(pad, pad + mask.length, [](bool is_pad) { return is_pad; }) ? pads
                                                                                  : at::Tensor();
+}
+
+at::Tensor at_slots(const at::Tensor& x, int64_t dim, const at::Tensor& slots) {
+  return slots.defined() ? x.index_select(dim, slots.to(x.device())) : x;
 }
 
 }  // namespace
 
-Group grouped(const Inputs& in) {
-  check_shapes(in);
+void check(const Inputs& inputs) {
+  check_shapes(inputs);
   check_precision();
-  const at::Tensor pads = pad_slots(in.mask, in.q.device());
-  const int64_t pairs = in.k.size(0) * in.k.size(1), shared = in.q.size(1) / in.k.size(1);
-  const auto exact = [&](const at::Tensor& x) {
-    const at::Tensor wide = x.to(at::kDouble).contiguous();
-    return pads.defined() ? wide.masked_fill(pads, 0) : wide;
-  };
-  const auto by_query = [&](const at::Tensor& x) {
-    return exact(x).view({pairs, shared, x.size(2), x.size(3)});
-  };
-  const auto by_key = [&](const at::Tensor& x) {
-    return exact(x).view({pairs, x.size(2), x.size(3)});
-  };
-  return {by_query(in.q), by_key(in.k), by_key(in.v), by_query(in.d_o), in.scale};
 }
 
-std::vector<Range> runs_of_pairs(const Group& all, const Tiling& tiling) {
-  const int64_t pairs = all.q.size(0), seq = all.q.size(2);
-  const int64_t elements =
-      all.q.size(1) * std::min(tiling.rows, seq) * std::min(tiling.columns, seq);
+std::vector<Range> runs_of_pairs(const Inputs& in, const Tiling& tiling) {
+  const int64_t pairs = in.k.size(0) * in.k.size(1), seq = in.mask.length;
+  const int64_t elements = in.q.size(1) / in.k.size(1) * std::min(tiling.rows, seq) *
+                           std::min(tiling.columns, seq);
   return ranges(pairs, std::max<int64_t>(1, tiling.together / std::max<int64_t>(1, elements)));
 }
 
-Group narrow(const Group& all, Range pairs) {
-  const auto part = [&](const at::Tensor& x) { return x.narrow(0, pairs.begin, pairs.size); };
-  return {part(all.q), part(all.k), part(all.v), part(all.d_o), all.scale};
+at::Tensor rows_of_pairs(const at::Tensor& x, const Inputs& in, Range pairs,
+                         const at::Tensor& slots) {
+  const int64_t all = in.k.size(0) * in.k.size(1);
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes[0] = all;
+  sizes[1] = x.size(0) * x.size(1) / all;
+  return at_slots(x.reshape(sizes).narrow(0, pairs.begin, pairs.size), 2, slots);
+}
+
+Group grouped(const Inputs& in, Range pairs, at::Device device, const Slots& slots) {
+  const at::Tensor pads = pad_slots(in.mask);
+  const auto exact = [&](const at::Tensor& x, const at::Tensor& kept) {
+    const at::Tensor wide =
+        rows_of_pairs(x, in, pairs, kept).to(device, at::kDouble).contiguous();
+    return pads.defined() ? wide.masked_fill(at_slots(pads, 0, kept).to(device), 0) : wide;
+  };
+  return {exact(in.q, slots.queries), exact(in.k, slots.keys).squeeze(1),
+          exact(in.v, slots.keys).squeeze(1), exact(in.d_o, slots.queries), in.scale};
 }
 
 Tensors ungrouped(const std::vector<Tensors>& runs, const Inputs& in) {

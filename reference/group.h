@@ -22,13 +22,25 @@ struct Group {
   double scale = 1;
 };
 
-// All pairs of a problem. Throws std::invalid_argument on shapes that disagree, and
-// std::logic_error where a global switch makes products less than float64.
-Group grouped(const Inputs& inputs);
+// Throws std::invalid_argument on shapes that disagree, and std::logic_error where a global switch
+// makes products less than float64.
+void check(const Inputs& inputs);
 
-// The pairs in runs, such that the matrices of one tile stay small.
-std::vector<Range> runs_of_pairs(const Group& all, const Tiling& tiling);
-Group narrow(const Group& all, Range pairs);
+// The (batch, kv head) pairs in runs, such that the matrices of one tile stay small.
+std::vector<Range> runs_of_pairs(const Inputs& inputs, const Tiling& tiling);
+
+// The slots that a group is to hold: [n] int64, increasing; undefined for all of them.
+struct Slots {
+  at::Tensor queries, keys;
+};
+
+// A run of pairs of a problem, on a device.
+Group grouped(const Inputs& inputs, Range pairs, at::Device device, const Slots& slots = {});
+
+// The rows of x [batch, heads, seq, ...] for a run of pairs and some slots (undefined: all), where
+// `heads` is a multiple of the heads of k: [pairs, heads a pair, slots, ...].
+at::Tensor rows_of_pairs(const at::Tensor& x, const Inputs& inputs, Range pairs,
+                         const at::Tensor& slots);
 
 // The results of all runs put together, in the shapes of the problem.
 Tensors ungrouped(const std::vector<Tensors>& runs, const Inputs& inputs);

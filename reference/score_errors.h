@@ -12,9 +12,8 @@ namespace ringcheck::reference {
 
 // The probabilities of a tile and the relative error of e^(s - max).
 struct Scores {
-  at::Tensor p;         // [pairs, rows, columns], 0 where invisible
-  at::Tensor p_square;  // [pairs, rows, columns]
-  Error exponential;    // [pairs, rows, columns]
+  at::Tensor p;       // [pairs, rows, columns], 0 where invisible
+  Error exponential;  // [pairs, rows, columns]
 };
 
 // Formulas (1) and (2) for the tiles of one strip. The last tile asked for is remembered.

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+#include "reference/fast_path.h"
+
 namespace ringcheck::reference {
 namespace {
 
@@ -32,11 +34,17 @@ class StripSolver {
       if (tick)
         tick();
     }
-    divisor_ = sum.masked_fill(sum == 0, 1);
+    divisor_ = without_zeros(sum);
     unstack(solution.o, strip_.rows, o.div_(divisor_));
     unstack(solution.max, strip_.rows, max_);
     unstack(solution.sum, strip_.rows, sum);
     unstack(solution.lse, strip_.rows, max_ + sum.log());
+  }
+
+  // Instead of forward, where max and sum of the solution are known.
+  void resume(const Solution& solution) {
+    max_ = stacked(solution.max, strip_.rows);
+    divisor_ = without_zeros(stacked(solution.sum, strip_.rows));
   }
 
   // dV = P^T dO, dS = P * (dO V^T - delta), dQ = scale dS K, dK = scale dS^T Q.
@@ -74,6 +82,7 @@ class StripSolver {
   static at::Tensor rows(const at::Tensor& x, Range range) {
     return x.narrow(1, range.begin, range.size);
   }
+  static at::Tensor without_zeros(const at::Tensor& sum) { return sum.masked_fill(sum == 0, 1); }
 
   const Group& group_;
   const Strip& strip_;
@@ -83,24 +92,58 @@ class StripSolver {
   mutable at::Tensor scores_;
 };
 
+// Room for the results; those of a query that sees no key already stand there.
+Solution empty_solution(const Group& group) {
+  const at::Tensor row = at::zeros_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous);
+  return {.o = at::zeros_like(group.d_o),
+          .max = row.clone(),
+          .sum = row.clone(),
+          .lse = row - kInfinity,
+          .delta = row.clone(),
+          .dq = at::zeros_like(group.q),
+          .dk = at::zeros_like(group.k),
+          .dv = at::zeros_like(group.v)};
+}
+
 }  // namespace
 
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick) {
-  const at::Tensor row = at::zeros_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous);
-  Solution solution{.o = at::zeros_like(group.d_o),
-                    .max = row.clone(),
-                    .sum = row.clone(),
-                    .lse = row - kInfinity,
-                    .delta = row.clone(),
-                    .dq = at::zeros_like(group.q),
-                    .dk = at::zeros_like(group.k),
-                    .dv = at::zeros_like(group.v)};
-  const at::Tensor keys = tiles.keys.expand_as(row);
+  const FastPath* path = fast_path_of(group);
+  if (path == nullptr)
+    return solve_plainly(group, tiles, tick);
+  Solution solution = path->solve(group, tiles);
+  if (tick)
+    tick();
+  return solution;
+}
+
+Solution solve_plainly(const Group& group, const Tiles& tiles,
+                       const std::function<void()>& tick) {
+  const Solution solution = empty_solution(group);
+  const at::Tensor keys = tiles.keys.expand_as(solution.lse);
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
     StripSolver solver(group, strip);
     solver.forward(solution, tick);
+    solver.backward(solution, keys, tick);
+  }
+  return solution;
+}
+
+Solution differentiate(const Group& group, const Tiles& tiles, const at::Tensor& o,
+                       const at::Tensor& lse, const std::function<void()>& tick) {
+  Solution solution = empty_solution(group);
+  const at::Tensor keys = tiles.keys.expand_as(solution.lse), sees = keys > 0;
+  solution.o = at::where(sees.unsqueeze(-1), o, 0.);
+  solution.max = at::where(sees, lse, 0.);
+  solution.sum = sees.to(at::kDouble);
+  solution.lse = at::where(sees, lse, solution.lse);
+  for (const Strip& strip : tiles.strips) {
+    if (strip.tiles.empty())
+      continue;
+    StripSolver solver(group, strip);
+    solver.resume(solution);
     solver.backward(solution, keys, tick);
   }
   return solution;

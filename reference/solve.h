@@ -24,6 +24,13 @@ struct Solution {
   at::Tensor dv;     // [pairs, seq, dim_v]
 };
 
+// By a fast path where one applies (reference/fast_path.h), else plainly.
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
+Solution solve_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
+
+// The gradients that follow from an o and an lse, whoever computed them; dQ is summed over the keys
+// of the group. In this solution max is the lse and sum is 1, but 0 for a query that sees no key.
+Solution differentiate(const Group& group, const Tiles& tiles, const at::Tensor& o,
+                       const at::Tensor& lse, const std::function<void()>& tick);
 
 }  // namespace ringcheck::reference

@@ -22,12 +22,18 @@ Keys keys_of(const Group& group, const Tiles& tiles) {
 
 StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
                   const Tiles& tiles) {
-  const auto rows = [&](const at::Tensor& x) { return stacked(x, strip.rows); };
+  const auto rows = [&](const at::Tensor& x) { return stacked(x, strip.rows).contiguous(); };
+  const auto runs = [&](const at::Tensor& edge) {
+    return edge.narrow(0, strip.rows.begin, strip.rows.size);
+  };
   const at::Tensor sum = rows(solution.sum);
   const at::Tensor blind = sum == 0;
   return {.strip = strip,
           .scale = group.scale,
+          .begin = runs(tiles.begin),
+          .end = runs(tiles.end),
           .q = Operand::of(rows(group.q)),
+          .scaled_q = Operand::of(rows(group.q) * group.scale),
           .d_o = Operand::of(rows(group.d_o)),
           .o = rows(solution.o),
           .dq = rows(solution.dq),
@@ -36,6 +42,27 @@ StripView view_of(const Strip& strip, const Group& group, const Solution& soluti
           .lse = rows(solution.lse).masked_fill(blind, 0),
           .delta = rows(solution.delta),
           .keys = rows(tiles.keys.expand_as(solution.sum))};
+}
+
+TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile) {
+  return {.contract = model.contract,
+          .dim = model.dim,
+          .dim_v = model.dim_v,
+          .columns = tile.columns.size,
+          .first_column = tile.columns.begin,
+          .strip_rows = tile.rows.size,
+          .begin = strip.begin.const_data_ptr<int32_t>(),
+          .end = strip.end.const_data_ptr<int32_t>()};
+}
+
+const double* elements(const at::Tensor& x) {
+  TORCH_INTERNAL_ASSERT(x.is_contiguous());
+  return x.const_data_ptr<double>();
+}
+
+double* writable(const at::Tensor& x) {
+  TORCH_INTERNAL_ASSERT(x.is_contiguous());
+  return x.mutable_data_ptr<double>();
 }
 
 void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {

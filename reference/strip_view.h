@@ -4,8 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "reference/error_model.h"
 #include "reference/group.h"
 #include "reference/solve.h"
+#include "reference/tile_formulas.h"
 #include "reference/tiles.h"
 
 namespace ringcheck::reference {
@@ -33,7 +35,9 @@ Keys keys_of(const Group& group, const Tiles& tiles);
 struct StripView {
   const Strip& strip;
   double scale;
-  Operand q;         // [pairs, rows, dim]
+  at::Tensor begin, end;  // [strip rows] int32: the runs of keys
+  Operand q;              // [pairs, rows, dim]
+  Operand scaled_q;       // scale q
   Operand d_o;       // [pairs, rows, dim_v]
   at::Tensor o;      // [pairs, rows, dim_v]
   at::Tensor dq;     // [pairs, rows, dim]
@@ -45,6 +49,13 @@ struct StripView {
 };
 StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
                   const Tiles& tiles);
+
+// What the formulas need to know of a tile.
+TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile);
+
+// The elements of a float64 tensor, which must be dense.
+const double* elements(const at::Tensor& x);
+double* writable(const at::Tensor& x);
 
 // sum += a b, where an undefined sum is zero.
 void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b);

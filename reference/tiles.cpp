@@ -8,6 +8,29 @@
 #include <stdexcept>
 
 namespace ringcheck::reference {
+namespace {
+
+int64_t visible_pairs(const KeyRuns& runs, Range rows, Range columns) {
+  const int64_t first = columns.begin, last = columns.begin + columns.size;
+  int64_t count = 0;
+  for (int64_t q = rows.begin; q < rows.begin + rows.size; ++q)
+    count += std::max<int64_t>(
+        0, std::min<int64_t>(runs.end[q], last) - std::max<int64_t>(runs.begin[q], first));
+  return count;
+}
+
+// [rows, columns] bool.
+at::Tensor hidden(const Tiles& all, Range rows, Range columns) {
+  const at::Tensor key = at::arange(columns.begin, columns.begin + columns.size,
+                                    all.begin.options());
+  const auto of_rows = [&](const at::Tensor& edge) {
+    return edge.narrow(0, rows.begin, rows.size).unsqueeze(1);
+  };
+  return key.lt(of_rows(all.begin)).logical_or_(key.ge(of_rows(all.end)));
+}
+
+}  // namespace
+
 std::vector<Range> ranges(int64_t length, int64_t size) {
   std::vector<Range> runs;
   for (int64_t begin = 0; begin < length; begin += size)
@@ -24,27 +47,31 @@ at::Tensor visible_pairs(const Mask& mask, Range queries, Range keys) {
   return pairs;
 }
 
-Tiles tiles(const Mask& mask, const Tiling& tiling, at::Device device) {
+at::Tensor keys_of_queries(const KeyRuns& runs, at::Device device) {
+  return (at::tensor(runs.end, at::kLong) - at::tensor(runs.begin, at::kLong))
+      .to(device, at::kDouble);
+}
+
+Tiles tiles(const KeyRuns& runs, const Tiling& tiling, at::Device device) {
   if (tiling.rows < 1 || tiling.columns < 1)
     throw std::invalid_argument("a tile has no size");
-  at::Tensor keys = at::zeros({mask.length}, at::kDouble);
-  at::Tensor queries = at::zeros({mask.length}, at::kDouble);
-  std::vector<Strip> strips;
-  for (const Range rows : ranges(mask.length, tiling.rows)) {
-    Strip& strip = strips.emplace_back(Strip{rows, {}});
-    for (const Range columns : ranges(mask.length, tiling.columns)) {
-      const at::Tensor pairs = visible_pairs(mask, rows, columns);  // [rows, columns]
-      const at::Tensor keys_here = pairs.sum(1), queries_here = pairs.sum(0);
-      const int64_t count = keys_here.sum().item<int64_t>();
+  const auto edges = [&](const std::vector<int32_t>& edge) {
+    return at::tensor(edge, at::kInt).to(device);
+  };
+  Tiles all{{}, edges(runs.begin), edges(runs.end), {}, {}};
+  all.keys = keys_of_queries(runs, device);
+  all.queries = at::tensor(queries_of_keys(runs), at::kLong).to(device, at::kDouble);
+  for (const Range rows : ranges(runs.queries(), tiling.rows)) {
+    Strip& strip = all.strips.emplace_back(Strip{rows, {}});
+    for (const Range columns : ranges(runs.keys, tiling.columns)) {
+      const int64_t count = visible_pairs(runs, rows, columns);
       if (count == 0)
         continue;
-      keys.narrow(0, rows.begin, rows.size).add_(keys_here);
-      queries.narrow(0, columns.begin, columns.size).add_(queries_here);
       const bool full = count == rows.size * columns.size;
-      strip.tiles.push_back({rows, columns, full ? at::Tensor() : pairs.logical_not().to(device)});
+      strip.tiles.push_back({rows, columns, full ? at::Tensor() : hidden(all, rows, columns)});
     }
   }
-  return {std::move(strips), keys.to(device), queries.to(device)};
+  return all;
 }
 
 }  // namespace ringcheck::reference

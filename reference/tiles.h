@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference/attention.h"
+#include "reference/key_runs.h"
 #include "reference/mask.h"
 
 namespace ringcheck::reference {
@@ -34,14 +35,18 @@ struct Strip {
   std::vector<Tile> tiles;
 };
 
-// The score matrix of a mask cut into tiles; a tile without a visible pair is left out.
+// A score matrix cut into tiles; a tile without a visible pair is left out.
 struct Tiles {
   std::vector<Strip> strips;
-  at::Tensor keys;     // [seq] float64: how many keys a query sees
-  at::Tensor queries;  // [seq] float64: how many queries see a key
+  at::Tensor begin, end;  // [queries] int32: the run of keys that a query sees
+  at::Tensor keys;        // [queries] float64: how many keys a query sees
+  at::Tensor queries;     // [keys] float64: how many queries see a key
 };
 
-Tiles tiles(const Mask& mask, const Tiling& tiling, at::Device device);
+Tiles tiles(const KeyRuns& runs, const Tiling& tiling, at::Device device);
+
+// [queries] float64.
+at::Tensor keys_of_queries(const KeyRuns& runs, at::Device device);
 
 // [queries, keys] bool on the CPU: visible(mask, q, k) of every pair.
 at::Tensor visible_pairs(const Mask& mask, Range queries, Range keys);

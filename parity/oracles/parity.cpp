@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/ATen.h>
-
+#include "parity/against_reference.h"
 #include "parity/comparison.h"
 #include "parity/data_family.h"
 #include "parity/oracle.h"
-#include "parity/truth.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -17,6 +15,14 @@ TensorVerdict absent(const char* name) {
   return verdict;
 }
 
+// A tensor that was there and could not be judged: anything would pass.
+TensorVerdict unjudged(const char* name) {
+  TensorVerdict verdict = absent(name);
+  verdict.status = Status::kInconclusive;
+  verdict.vacuity = 1;
+  return verdict;
+}
+
 // What a data family leaves without a signal: nothing can be said of it beyond that it is within
 // its bounds.
 bool says_nothing(const Case& test, const std::string& tensor) {
@@ -25,21 +31,33 @@ bool says_nothing(const Case& test, const std::string& tensor) {
 }
 
 // O, LSE and the gradients against float64, on exactly the q and k that were attended.
+std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
+  const Case& test = evidence.test;
+  const AgainstReference comparison(evidence);
+  const std::vector<Tally> tallies = comparison();
+  std::vector<TensorVerdict> verdicts;
+  for (size_t i = 0; i < tallies.size(); ++i) {
+    const Member& member = kMembers[i];
+    const at::Tensor& actual = evidence.outcome.tensors.*member.tensor;
+    const int64_t heads = member.of_keys ? 1 : test.q_heads / test.kv_heads;
+    if (!actual.defined())
+      verdicts.push_back(absent(member.name));
+    else if (!comparison.comparable(i))
+      verdicts.push_back(misshapen(member.name, actual.sizes(), shape_of(member, test)));
+    else if (!comparison.judged(i))
+      verdicts.push_back(unjudged(member.name));
+    else
+      verdicts.push_back(judge(test, member.name, {tallies[i], test.kv_heads, heads}));
+    if (!comparison.sampled()) verdicts.back() = charted(test, verdicts.back());
+  }
+  return verdicts;
+}
+
 OracleVerdict judge(const Evidence& evidence) {
-  const Outcome& outcome = evidence.outcome;
-  const reference::Judgement truth =
-      truth_of(evidence.test, evidence.problem, outcome, evidence.tick);
   OracleVerdict verdict;
-  for (const auto& [name, tensor] : kTensors) {
-    const at::Tensor& actual = outcome.tensors.*tensor;
-    verdict.tensors.push_back(actual.defined()
-                                  ? charted(evidence.test,
-                                            compare(evidence.test, name, actual,
-                                                    truth.value.*tensor, truth.bound.*tensor,
-                                                    truth.sigma.*tensor))
-                                  : absent(name));
-    TensorVerdict& result = verdict.tensors.back();
-    if (result.status == Status::kInconclusive && says_nothing(evidence.test, name))
+  verdict.tensors = judge_tensors(evidence);
+  for (TensorVerdict& result : verdict.tensors) {
+    if (result.status == Status::kInconclusive && says_nothing(evidence.test, result.tensor))
       result.status = Status::kNotApplicable;
     if (result.status == Status::kFail) verdict.findings.push_back(result.tensor + ": " + result.worst);
     if (result.status == Status::kInconclusive)
@@ -48,7 +66,7 @@ OracleVerdict judge(const Evidence& evidence) {
   }
   verdict.status = status_of(verdict.tensors);
   int64_t wrong_pads = 0;
-  for (const RankRecord& rank : outcome.ranks) wrong_pads += rank.wrong_pads;
+  for (const RankRecord& rank : evidence.outcome.ranks) wrong_pads += rank.wrong_pads;
   if (wrong_pads > 0) {
     verdict.status = Status::kFail;
     verdict.findings.push_back(std::to_string(wrong_pads) +

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+// The value of --sample. Throws UsageError.
+int64_t sample_of(const std::string& text);
+
+// Writes into a result that only a sample was judged, where that is so.
+void note_sample(int64_t sample, reports::CaseResult& test);
+
+// What a run with --sample ends with: how much was judged, and what that can miss.
+std::string sampled_text(int64_t sample, const std::vector<reports::CaseResult>& cases);
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/against_reference.h"
+
+#include <ATen/ATen.h>
+
+#include "parity/on_devices.h"
+#include "parity/reference_rope.h"
+#include "parity/sampling.h"
+
+namespace ringcheck::parity {
+namespace {
+
+reference::Inputs inputs_of(const Evidence& evidence) {
+  const Outcome& outcome = evidence.outcome;
+  const Problem& problem = evidence.problem;
+  return {outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
+          outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
+          problem.v, problem.d_o, mask_of(evidence.test), scale_of(evidence.test)};
+}
+
+}  // namespace
+
+std::vector<int64_t> shape_of(const Member& member, const Case& test) {
+  std::vector<int64_t> shape{test.batch, member.of_keys ? test.kv_heads : test.q_heads, test.seq};
+  const bool as_v = member.tensor == &reference::Tensors::o || member.tensor == &reference::Tensors::dv;
+  if (member.tensor != &reference::Tensors::lse) shape.push_back(as_v ? test.dim_v : test.dim);
+  return shape;
+}
+
+AgainstReference::AgainstReference(const Evidence& evidence)
+    : evidence_(evidence), inputs_(inputs_of(evidence)) {
+  const Case& test = evidence.test;
+  for (const Member& member : kMembers) {
+    const at::Tensor& actual = evidence.outcome.tensors.*member.tensor;
+    comparable_.push_back(actual.defined() && actual.sizes() == shape_of(member, test));
+  }
+  queries_ = keys_ = flatten({{0, test.seq}});
+  if (!sampled()) return;
+  queries_ = drawn_positions(test.seq, evidence.sample, test.seed);
+  const bool given = comparable_[0] && comparable_[1];  // O and LSE
+  keys_ = given ? drawn_positions(test.seq, evidence.sample, ~test.seed) : std::vector<int64_t>();
+}
+
+std::vector<Tally> AgainstReference::operator()() const {
+  const reference::Judge judge = judge_of_all();
+  const std::vector<reference::Range> runs = judge.runs();
+  std::vector<std::vector<Tally>> parts(runs.size());
+  on_devices(devices_from(inputs_.q.device()), static_cast<int64_t>(runs.size()),
+             [&](int64_t i, at::Device device) {
+               parts[i] = tallies(runs[i], judge(runs[i], device));
+             });
+  std::vector<Tally> sums(std::size(kMembers));
+  for (const auto& part : parts)
+    for (size_t member = 0; member < sums.size(); ++member) sums[member].add(part[member]);
+  return sums;
+}
+
+reference::Judge AgainstReference::judge_of_all() const {
+  reference::Tiling tiling;
+  if (!inputs_.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 22;
+  tiling.tick = [this] {
+    const std::lock_guard lock(ticking_);
+    evidence_.tick();
+  };
+  std::optional<reference::Sample> sample;
+  const auto& found = evidence_.outcome.tensors;
+  if (sampled()) sample = {queries_, keys_, found.o, found.lse};
+  return {inputs_, contract_of(evidence_.test), evidence_.test.world,
+          reference_rope(evidence_.test), tiling, sample};
+}
+
+std::vector<Tally> AgainstReference::tallies(reference::Range run,
+                                             const reference::Judgement& truth) const {
+  std::vector<Tally> list;
+  for (size_t i = 0; i < std::size(kMembers); ++i)
+    list.push_back(comparable_[i] && judged(i) ? tally_of(kMembers[i], run, truth) : Tally());
+  return list;
+}
+
+Tally AgainstReference::tally_of(const Member& member, reference::Range run,
+                                 const reference::Judgement& truth) const {
+  const std::vector<int64_t>& positions = member.of_keys ? keys_ : queries_;
+  const at::Tensor slots = sampled() ? at::tensor(positions, at::kLong) : at::Tensor();
+  const auto by_group = [&](const reference::Tensors& tensors) {
+    const at::Tensor& x = tensors.*member.tensor;
+    return member.of_keys ? x.unsqueeze(1) : x;
+  };
+  const at::Tensor actual = reference::rows_of_pairs(evidence_.outcome.tensors.*member.tensor,
+                                                     inputs_, run, slots);
+  return tally({actual, by_group(truth.value), by_group(truth.bound), by_group(truth.sigma),
+                run.begin, positions},
+               evidence_.test.seq);
+}
+
+}  // namespace ringcheck::parity

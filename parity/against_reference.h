@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "parity/oracle.h"
+#include "parity/tally.h"
+#include "reference/bounds.h"
+
+namespace ringcheck::parity {
+
+// A judged tensor.
+struct Member {
+  const char* name;
+  at::Tensor reference::Tensors::*tensor;
+  bool of_keys;
+};
+inline constexpr Member kMembers[] = {{"o", &reference::Tensors::o, false},
+                                      {"lse", &reference::Tensors::lse, false},
+                                      {"dq", &reference::Tensors::dq, false},
+                                      {"dk", &reference::Tensors::dk, true},
+                                      {"dv", &reference::Tensors::dv, true}};
+
+// [batch, heads, seq, dim], LSE without dim.
+std::vector<int64_t> shape_of(const Member& member, const Case& test);
+
+// Compares an outcome with float64, a run of (batch, kv head) pairs after the other, on every device
+// there is; in a sample of queries and keys where one was asked for.
+class AgainstReference {
+ public:
+  explicit AgainstReference(const Evidence& evidence);
+
+  std::vector<Tally> operator()() const;  // one a member; empty where it is not judged
+
+  bool sampled() const { return evidence_.sample > 0 && evidence_.sample < evidence_.test.seq; }
+  // The outcome has the member, in its shape.
+  bool comparable(size_t member) const { return comparable_[member]; }
+  // dK and dV of a sample follow from O and LSE.
+  bool judged(size_t member) const { return !kMembers[member].of_keys || !keys_.empty(); }
+
+ private:
+  reference::Judge judge_of_all() const;
+  std::vector<Tally> tallies(reference::Range run, const reference::Judgement& truth) const;
+  Tally tally_of(const Member& member, reference::Range run,
+                 const reference::Judgement& truth) const;
+
+  const Evidence& evidence_;
+  reference::Inputs inputs_;
+  std::vector<int64_t> queries_, keys_;  // positions
+  std::vector<bool> comparable_;
+  mutable std::mutex ticking_;
+};
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/evaluate.h"
+
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace ringcheck::reference {
+namespace {
+
+template <class Formula>
+__global__ void every_element(Formula formula, int64_t rows) {
+  for (int64_t row = blockIdx.x; row < rows; row += gridDim.x)
+    for (int64_t column = threadIdx.x; column < formula.columns; column += blockDim.x)
+      formula(row, column);
+}
+
+template <class Formula>
+void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
+  constexpr int64_t kThreads = 256, kMostBlocks = 1 << 20;
+  const c10::cuda::CUDAGuard current(device);
+  const auto blocks = static_cast<unsigned>(std::min(rows, kMostBlocks));
+  every_element<<<blocks, kThreads, 0, c10::cuda::getCurrentCUDAStream().stream()>>>(formula, rows);
+  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess)
+    throw std::runtime_error(std::string("error bounds: ") + cudaGetErrorString(status));
+}
+
+const RegisteredEvaluation registered({on_gpu<ScoreFormula>, on_gpu<ForwardFormula>,
+                                       on_gpu<BackwardFormula>});
+
+}  // namespace
+}  // namespace ringcheck::reference
