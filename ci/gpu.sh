@@ -79,7 +79,7 @@ faults() {
 # Throughput beside one GPU: ranks as threads, and as processes over NCCL.
 scaling() {
   local failed=0 kernel cases=()
-  for kernel in cudnn fa2 tiled; do
+  for kernel in wgmma cudnn fa2; do
     cases+=(--case "ring:p2p/headtail/$kernel/causal/thread/cuda/P$gpus/hq32/hkv8/s16K/d128/bf16")
   done
   run_scaling "gpu${gpus}_scaling_threads" "$here/run" ringcheck_scaling "${cases[@]}" || failed=1
