@@ -177,9 +177,11 @@ class Examination {
     Outcome wrong = known_.clean;
     wrong.ranks = known_.before.ranks;
     demand(judged(wrong) == Status::kFail, "accepted the counters of the case before");
-    for (RankRecord& rank : wrong.ranks)
-      rank = {.sent_to = std::vector<int64_t>(wrong.ranks.size()),
-              .received_from = std::vector<int64_t>(wrong.ranks.size())};
+    for (RankRecord& rank : wrong.ranks) {
+      rank = RankRecord();
+      rank.sent_to.assign(wrong.ranks.size(), 0);
+      rank.received_from = rank.sent_to;
+    }
     demand(judged(wrong) == Status::kFail, "accepted counters of zero");
   }
 
