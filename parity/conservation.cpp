@@ -67,10 +67,14 @@ struct Law {
 // chance in one channel does not in all.
 at::Tensor with_mean(const at::Tensor& squares) { return squares + squares.mean(-1, true); }
 
+// Where scores are alike so are the dV of keys that the same queries see, and their roundings: of a
+// group of keys the sum is at most n times the sum of squares.
 Law dv_sums_to_do(const ConservationSums& s, const Scales& x) {
+  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
   return {"C1", "sum dV = sum dO", s.dv - s.d_o,
           x.each * with_mean(s.dv_squares) + x.row * s.d_o_squares +
-              x.coherent * (s.d_o_squares + s.d_o.square()) + x.stored * s.keys,
+              x.coherent * (s.d_o_squares + s.d_o.square() + n * s.dv_squares) +
+              x.stored * s.keys,
           s.d_o};
 }
 

@@ -34,6 +34,12 @@ at::Tensor largest(const at::Tensor& norms) { return norms.amax({2, 3}).sqrt(); 
 // [batch, kv_heads, 1]: the sum over slots of <x, y>^2, given x y by channel.
 at::Tensor inner_squares(const at::Tensor& xy) { return over_slots(xy.sum(-1, true).square()); }
 
+// Slots that hold something in any batch entry or head: those with a token.
+int64_t tokens(const at::Tensor& x, const at::Tensor& y) {
+  const at::Tensor filled = x.ne(0).any(-1).logical_or(y.ne(0).any(-1));
+  return filled.flatten(0, 2).any(0).sum().item<int64_t>();
+}
+
 void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Tensor& o,
                  const at::Tensor& dq, const at::Tensor& seeing) {
   const at::Tensor do_o = d_o * o, dq_q = dq * q, d = do_o.sum(-1, true);
@@ -51,7 +57,7 @@ void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Ten
   s.q_output_squares = over_slots(q2 * norms(do_o));
   s.q_d_o_squares = over_slots(q2 * norms(d_o));
   s.q_largest = largest(norms(q));
-  s.queries = q.size(2) * q.size(3);
+  s.queries = q.size(2) * tokens(q, d_o);
 }
 
 void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& dk,
@@ -71,7 +77,7 @@ void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& 
   s.dk_k_norms = inner_squares(dk_k);
   s.k_largest = largest(norms(k));
   s.v_largest = largest(norms(v));
-  s.keys = k.size(3);
+  s.keys = tokens(k, v);
 }
 
 void agree(bool holds, const char* what, const at::Tensor& a, const at::Tensor& b) {
