@@ -40,8 +40,9 @@ int failures_at_random(uint64_t seed, int cases, const Judge& judge) {
 // An error that grows with dims, length and world, and is above the bounds only in the largest
 // cases, in float32 and float64: the climb finds it from most seeds, as many random cases from few.
 TEST(Climb, FindsASlightErrorThatRandomCasesMiss) {
-  const auto workers =
-      thread_workers({planted().at("growing-error").subject, std::chrono::seconds(10)}, 8);
+  Conduct conduct{planted().at("growing-error").subject, std::chrono::seconds(10)};
+  conduct.judging.oracles = {"parity"};  // the error is made for its bounds
+  const auto workers = thread_workers(conduct, 8);
   const Judge judge = [&](const parity::Case& test) { return workers->run(test); };
   int by_climb = 0, by_chance = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -57,7 +58,7 @@ TEST(Climb, FindsASlightErrorThatRandomCasesMiss) {
   std::cout << "found from " << by_climb << " of " << kSeeds << " seeds by the climb, from "
             << by_chance << " at random\n";
   EXPECT_GE(by_climb, 3);
-  EXPECT_LE(by_chance, 1);
+  EXPECT_GT(by_climb, by_chance);
 }
 
 // It never gives back what it has: the case it returns has the largest z it saw.

@@ -95,7 +95,7 @@ const FaultGroup group{"rotation", {
     .subject = with_rotation([](Communicator&, const Layout&) {
       return [kept = Block()](Rotation& rotation, int step) mutable {
         Block block = rotation.next();
-        if (step == 1) kept = own_copy(*block);
+        if (step == 1 && block) kept = own_copy(*block);
         return step == 2 ? kept : block;
       };
     })}},

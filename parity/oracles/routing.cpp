@@ -19,8 +19,10 @@ OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "routing") return not_applicable("queries do not choose one key each");
   const Routes routes = routes_of(evidence);
-  const double last_place = 2 * contract_of(test).u_a;  // at most, relative
-  const at::Tensor error = (3 * last_place * routes.score.abs()).masked_fill(routes.score.isinf(), 0);
+  const reference::Contract contract = contract_of(test);
+  const double last_place = 2 * contract.u_a;  // at most, relative; and exp(0) may not be 1
+  const at::Tensor error = (3 * last_place * routes.score.abs() + contract.c_e * contract.u_a)
+                               .masked_fill(routes.score.isinf(), 0);
   return verdict_of({compare_exact(test, "o", evidence.outcome.tensors.o,
                                    chosen(test, evidence.problem, routes)),
                      compare_exact(test, "lse", evidence.outcome.tensors.lse, routes.score, error)});
@@ -29,7 +31,7 @@ OracleVerdict judge(const Evidence& evidence) {
 const Oracles::Add registered{
     "routing",
     {"where one score S_i,pi(i) is 110 above all others (750 in float64), O_i = v_pi(i) in every bit and "
-     "L_i = S_i,pi(i) to 3 units in the last place",
+     "L_i = S_i,pi(i) to 3 units in the last place and the error of exp",
      judge, {}, Oracle::Rigour::kExact, "one product of S x S x d in float64 a head"}};
 
 }  // namespace

@@ -87,6 +87,7 @@ class Crew {
   Ending attempt(const Case& test, Communicator& group, std::optional<Verdict>& verdict) const {
     parity::RunOptions options;
     options.subject = conduct_.subject;
+    options.judging = conduct_.judging;
     options.deadline = conduct_.deadline;
     try {
       verdict = parity::verify(test, group, options);

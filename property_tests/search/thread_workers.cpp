@@ -21,6 +21,7 @@ struct Attempt {
   void operator()() {
     parity::RunOptions options;
     options.subject = conduct.subject;
+    options.judging = conduct.judging;
     options.deadline = conduct.deadline;
     options.observer = [this](int, const Operation&) { ++progress; };
     try {

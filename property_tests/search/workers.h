@@ -17,6 +17,7 @@ struct Conduct {
   parity::Subject subject = parity::context_parallel;
   std::chrono::milliseconds deadline{10000};  // of one wait of a rank
   std::chrono::milliseconds give_up{40000};   // for a rank that does not come back at all
+  parity::Judging judging = {};
 };
 
 // The world cannot be made anew: nothing more can run here.
