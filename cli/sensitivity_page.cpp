@@ -86,14 +86,4 @@ nlohmann::json to_json(const std::vector<Limit>& limits) {
   return list;
 }
 
-std::vector<Limit> limits_from(const nlohmann::json& json) {
-  std::vector<Limit> limits;
-  for (const nlohmann::json& entry : json) {
-    Limit limit{entry.at("dtype"), entry.at("what"), entry.at("scope"), entry.at("by"), {}};
-    if (!entry.at("epsilon").is_null()) limit.epsilon = entry.at("epsilon").get<double>();
-    limits.push_back(limit);
-  }
-  return limits;
-}
-
 }  // namespace ringcheck::cli

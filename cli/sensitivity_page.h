@@ -16,6 +16,5 @@ namespace ringcheck::cli {
 std::string console_text(const std::vector<parity::Limit>& limits);
 std::string markdown_text(const std::vector<parity::Limit>& limits);
 nlohmann::json to_json(const std::vector<parity::Limit>& limits);
-std::vector<parity::Limit> limits_from(const nlohmann::json& json);
 
 }  // namespace ringcheck::cli

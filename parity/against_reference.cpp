@@ -7,20 +7,9 @@
 #include "parity/on_devices.h"
 #include "parity/reference_rope.h"
 #include "parity/sampling.h"
+#include "parity/truth.h"
 
 namespace ringcheck::parity {
-namespace {
-
-reference::Inputs inputs_of(const Evidence& evidence) {
-  const Outcome& outcome = evidence.outcome;
-  const Problem& problem = evidence.problem;
-  return {outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
-          outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
-          problem.v, problem.d_o, mask_of(evidence.test), scale_of(evidence.test)};
-}
-
-}  // namespace
-
 std::vector<int64_t> shape_of(const Member& member, const Case& test) {
   std::vector<int64_t> shape{test.batch, member.of_keys ? test.kv_heads : test.q_heads, test.seq};
   const bool as_v = member.tensor == &reference::Tensors::o || member.tensor == &reference::Tensors::dv;
@@ -29,7 +18,7 @@ std::vector<int64_t> shape_of(const Member& member, const Case& test) {
 }
 
 AgainstReference::AgainstReference(const Evidence& evidence)
-    : evidence_(evidence), inputs_(inputs_of(evidence)) {
+    : evidence_(evidence), inputs_(inputs_of(evidence.test, evidence.problem, evidence.outcome)) {
   const Case& test = evidence.test;
   for (const Member& member : kMembers) {
     const at::Tensor& actual = evidence.outcome.tensors.*member.tensor;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "contract_texts.h"
@@ -10,19 +11,17 @@
 
 namespace ringcheck::parity {
 
-const nlohmann::json& contract_json(const std::string& kernel) {
-  static const std::map<std::string, nlohmann::json> contracts = [] {
+namespace {
+
+// By file name, parsed once.
+const std::map<std::string, nlohmann::json>& contracts() {
+  static const std::map<std::string, nlohmann::json> table = [] {
     std::map<std::string, nlohmann::json> parsed;
     for (const auto& [file, text] : contract_texts()) parsed[file] = nlohmann::json::parse(text);
     return parsed;
   }();
-  const auto found = contracts.find(kernel + ".contract.json");
-  if (found == contracts.end())
-    throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel + ".contract.json");
-  return found->second;
+  return table;
 }
-
-namespace {
 
 // Written as powers of two: "u_a": -24 is 2^-24; null is zero.
 reference::Contract constants(const nlohmann::json& c) {
@@ -35,6 +34,13 @@ reference::Contract constants(const nlohmann::json& c) {
 
 }  // namespace
 
+const nlohmann::json& contract_json(const std::string& kernel) {
+  const auto found = contracts().find(kernel + ".contract.json");
+  if (found == contracts().end())
+    throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel + ".contract.json");
+  return found->second;
+}
+
 reference::Contract contract_of(const Case& test) {
   const nlohmann::json& kernel = contract_json(test.kernel);
   const std::string dtype = dtype_text(test.dtype);
@@ -46,8 +52,7 @@ reference::Contract contract_of(const Case& test) {
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
   using C = reference::Contract;
   C loosest{0, 0, 0, 0, 0, 0, 0, 0, 1, 0};
-  for (const auto& [file, text] : contract_texts()) {
-    const nlohmann::json kernel = nlohmann::json::parse(text);
+  for (const auto& [file, kernel] : contracts())
     for (const auto& [dtype, values] : kernel.at("dtypes").items()) {
       if (dtypes.count(parse_dtype(dtype)) == 0) continue;
       const C one = constants(values);
@@ -55,7 +60,6 @@ reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
                                &C::u_in, &C::u_m, &C::c_e})
         loosest.*field = std::max(loosest.*field, one.*field);
     }
-  }
   return loosest;
 }
 

@@ -20,6 +20,13 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
   return compare(test, name, actual, value, none, none);
 }
 
+// Position p becomes length - 1 - p; those behind the end stay.
+Positions mirrored(const Positions& positions, int64_t length) {
+  Positions mirror;
+  for (const int64_t p : flatten(positions)) mirror.push_back({p < length ? length - 1 - p : p, 1});
+  return mirror;
+}
+
 }  // namespace
 
 Run changed(const Case& test, Change change) {
@@ -30,10 +37,24 @@ Run changed(const Case& test, Change change) {
           }};
 }
 
-Positions mirrored(const Positions& positions, int64_t length) {
-  Positions mirror;
-  for (const int64_t p : flatten(positions)) mirror.push_back({p < length ? length - 1 - p : p, 1});
-  return mirror;
+Run disturbed(const Case& test, ProblemTensors which, std::function<bool(int64_t)> where) {
+  return changed(test, [=](Problem& p, const std::vector<int64_t>& positions) {
+    for (size_t slot = 0; slot < positions.size(); ++slot)
+      if (where(positions[slot]))
+        for (const auto tensor : which)
+          (p.*tensor).select(2, static_cast<int64_t>(slot)).mul_(-3).add_(1);
+  });
+}
+
+std::vector<Run> in_reverse(const Case& test, ProblemTensors which) {
+  if (!std::holds_alternative<Full>(test.mask) || test.rope.pairing != Rope::Pairing::kNone)
+    return {};
+  return {{test, [which = std::move(which)](const Case& c, const Positions& positions) {
+             Problem problem = problem_of(c, positions);
+             const Problem other = problem_of(c, mirrored(positions, c.seq));
+             for (const auto tensor : which) problem.*tensor = other.*tensor;
+             return problem;
+           }}};
 }
 
 OracleVerdict identical(const Case& test, const reference::Tensors& actual,
@@ -95,6 +116,13 @@ OracleVerdict right(const Run& run, const Outcome& outcome, const std::function<
   };
   return agree(run.test, {outcome.tensors, nothing(truth.bound), nothing(truth.bound)},
                {truth.value, truth.bound, truth.sigma});
+}
+
+OracleVerdict same_bits_in_all_runs(const Evidence& evidence) {
+  std::vector<OracleVerdict> parts;
+  for (const Outcome& other : evidence.variations)
+    parts.push_back(identical(evidence.test, other.tensors, evidence.outcome.tensors));
+  return all_of(std::move(parts));
 }
 
 OracleVerdict all_of(std::vector<OracleVerdict> parts) {

@@ -15,13 +15,21 @@ namespace ringcheck::parity {
 using Change = std::function<void(Problem&, const std::vector<int64_t>& positions)>;
 Run changed(const Case& test, Change change);
 
-// Position p becomes length - 1 - p; those behind the end stay.
-Positions mirrored(const Positions& positions, int64_t length);
+// These tensors of the case with other values at some positions.
+using ProblemTensors = std::vector<at::Tensor Problem::*>;
+Run disturbed(const Case& test, ProblemTensors which, std::function<bool(int64_t)> where);
+
+// A run with these tensors in reverse order of the sequence. None where order means something: only
+// where every query sees every key, and nothing is rotated by its position.
+std::vector<Run> in_reverse(const Case& test, ProblemTensors which);
 
 // Exact relations: these bits, none where `expected` is undefined; -0 is 0.
 // A NaN fails.
 OracleVerdict identical(const Case& test, const reference::Tensors& actual,
                         const reference::Tensors& expected);
+
+// All further runs have the bits of the run of the case.
+OracleVerdict same_bits_in_all_runs(const Evidence& evidence);
 
 // Relations within bounds: what a run computed, and how far it may be from the truth.
 struct Measured {

@@ -7,16 +7,19 @@
 
 namespace ringcheck::parity {
 
+reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome) {
+  return {outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
+          outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
+          problem.v, problem.d_o, mask_of(test), scale_of(test)};
+}
+
 reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
                               const std::function<void()>& tick) {
   reference::Tiling tiling;
   if (!problem.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 26;
   tiling.tick = tick;
-  const reference::Inputs inputs{
-      outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
-      outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
-      problem.v, problem.d_o, mask_of(test), scale_of(test)};
-  return reference::judge(inputs, contract_of(test), test.world, reference_rope(test), tiling);
+  return reference::judge(inputs_of(test, problem, outcome), contract_of(test), test.world,
+                          reference_rope(test), tiling);
 }
 
 }  // namespace ringcheck::parity

@@ -7,8 +7,12 @@
 
 namespace ringcheck::parity {
 
-// The truth about an outcome of these tensors, on exactly the q and k that were attended, and how
-// far an implementation with the contract of the case's kernel may be from it.
+// What the reference is given to judge an outcome of these tensors: exactly the q and k that were
+// attended.
+reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome);
+
+// The truth about an outcome of these tensors, and how far an implementation with the contract of
+// the case's kernel may be from it.
 reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
                               const std::function<void()>& tick);
 

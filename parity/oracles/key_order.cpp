@@ -7,17 +7,9 @@
 namespace ringcheck::parity {
 namespace {
 
-// Keys and values in reverse order. Only where every query sees every key, and order means nothing.
+// Keys and values in reverse order.
 std::vector<Run> runs(const Case& test) {
-  if (!std::holds_alternative<Full>(test.mask) || test.rope.pairing != Rope::Pairing::kNone)
-    return {};
-  return {{test, [](const Case& c, const Positions& positions) {
-             Problem problem = problem_of(c, positions);
-             const Problem other = problem_of(c, mirrored(positions, c.seq));
-             problem.k = other.k;
-             problem.v = other.v;
-             return problem;
-           }}};
+  return in_reverse(test, {&Problem::k, &Problem::v});
 }
 
 OracleVerdict judge(const Evidence& e) {

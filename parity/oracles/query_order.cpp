@@ -7,17 +7,9 @@
 namespace ringcheck::parity {
 namespace {
 
-// Queries and their dO in reverse order, where every one of them sees every key.
+// Queries and their dO in reverse order.
 std::vector<Run> runs(const Case& test) {
-  if (!std::holds_alternative<Full>(test.mask) || test.rope.pairing != Rope::Pairing::kNone)
-    return {};
-  return {{test, [](const Case& c, const Positions& positions) {
-             Problem problem = problem_of(c, positions);
-             const Problem other = problem_of(c, mirrored(positions, c.seq));
-             problem.q = other.q;
-             problem.d_o = other.d_o;
-             return problem;
-           }}};
+  return in_reverse(test, {&Problem::q, &Problem::d_o});
 }
 
 OracleVerdict judge(const Evidence& e) {

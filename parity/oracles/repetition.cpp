@@ -12,16 +12,9 @@ std::vector<Run> runs(const Case& test) {
   return {Run{test}, Run{test}};
 }
 
-OracleVerdict judge(const Evidence& e) {
-  std::vector<OracleVerdict> parts;
-  for (const Outcome& again : e.variations)
-    parts.push_back(identical(e.test, again.tensors, e.outcome.tensors));
-  return all_of(std::move(parts));
-}
-
 const Oracles::Add registered{
     "repetition",
-    {"F run three times gives the same bits of O, LSE, dQ, dK and dV", judge, runs,
+    {"F run three times gives the same bits of O, LSE, dQ, dK and dV", same_bits_in_all_runs, runs,
      Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace

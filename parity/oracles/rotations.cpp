@@ -23,16 +23,9 @@ std::vector<Run> runs(const Case& test) {
   return list;
 }
 
-OracleVerdict judge(const Evidence& e) {
-  std::vector<OracleVerdict> parts;
-  for (const Outcome& other : e.variations)
-    parts.push_back(identical(e.test, other.tensors, e.outcome.tensors));
-  return all_of(std::move(parts));
-}
-
 const Oracles::Add registered{
     "rotations",
-    {"F is the same, bit for bit, for every rotation of the blocks", judge, runs,
+    {"F is the same, bit for bit, for every rotation of the blocks", same_bits_in_all_runs, runs,
      Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace
