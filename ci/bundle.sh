@@ -26,6 +26,8 @@ for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
 cp -L "$build/lib/libringcheck_cuda.so" "$staging/lib/"
+# What a node has no reason to have.
+ldd "$staging/bin/ringcheck_bench" | awk '/libbenchmark/ {print $3}' | xargs cp -L -t "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do
