@@ -2,169 +2,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/detection_page.h"
 
-#include <c10/util/StringUtil.h>
-
 #include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/hunters.h"
+#include "cli/fault_tables.h"
 #include "cli/peer_scores.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {
 namespace {
 
-using parity::Cell;
-using parity::Faults;
 using parity::Score;
-using reports::fixed;
 
-std::vector<Cell> in(const Detection& detection, const std::string& dtype) {
-  std::vector<Cell> cells = detection.cells;
-  std::erase_if(cells, [&](const Cell& c) { return parity::dtype_text(c.dtype) != dtype; });
-  return cells;
+// "10.9 % and 80.7 %": the least and the most that a project's tests notice.
+std::string range_of_peers(const KillMatrix& matrix) {
+  std::vector<double> percent;
+  for (const auto& [peer, score] : scores_of_peers(matrix))
+    if (score.counted() > 0) percent.push_back(100.0 * score.killed / score.counted());
+  if (percent.empty()) return "none";
+  const auto [least, most] = std::ranges::minmax(percent);
+  return "between " + reports::fixed(least, 1) + " % and " + reports::fixed(most, 1) + " %";
 }
 
-std::vector<std::string> dtypes(const Detection& detection) {
-  std::vector<std::string> names;
-  for (const Cell& cell : detection.cells)
-    if (const auto name = parity::dtype_text(cell.dtype);
-        std::ranges::find(names, name) == names.end())
-      names.push_back(name);
-  return names;
-}
-
-// A fault counts as noticed where it is killed in at least one dtype.
-Score by_fault(const Detection& detection) {
-  std::map<std::string, Cell> best;
-  for (const Cell& cell : detection.cells) {
-    if (cell.result == Cell::Result::kNotApplicable) continue;
-    Cell& kept = best.try_emplace(cell.fault, cell).first->second;
-    if (cell.result == Cell::Result::kKilled &&
-        (kept.result != Cell::Result::kKilled || !kept.localised))
-      kept = cell;
-  }
-  std::vector<Cell> cells;
-  for (const auto& [name, cell] : best) cells.push_back(cell);
-  return parity::score_of(cells);
-}
-
-std::string headline(const Detection& detection) {
-  const Score faults = by_fault(detection), all = parity::score_of(detection.cells);
+// The paragraph that README.md repeats.
+std::string in_short(const Detection& detection) {
+  const KillMatrix& matrix = detection.matrix;
+  const Score faults = score_by_fault(matrix), all = parity::score_of(matrix.cells);
   std::ostringstream text;
-  text << "faults killed in at least one dtype: " << share(faults.killed, faults.counted())
-       << "; equivalent: " << faults.equivalent << "\n";
-  for (const std::string& dtype : dtypes(detection)) {
-    const Score score = parity::score_of(in(detection, dtype));
-    text << "killed in " << dtype << ": " << share(score.killed, score.counted()) << "\n";
-  }
-  text << "all dtypes: " << share(all.killed, all.counted()) << "\n"
-       << "kills that named the right tensor, rank or counter: " << share(all.localised, all.killed)
-       << "\n";
+  text << "`ringcheck faults` plants " << faults.counted() + faults.equivalent
+       << " bugs, each standing for a real one, and asks: on " << matrix.environment.cores
+       << " cores in " << reports::fixed(matrix.seconds, 0) << " s.\nOf the " << faults.counted()
+       << " that can change anything, " << faults.killed << " are killed; counted in every dtype in"
+       << " which they can show, " << share(all.killed, all.counted()) << ",\nand "
+       << share(all.localised, all.killed) << " name the right tensor, rank or counter.\n"
+       << "The criteria of other projects' tests, on the same runs, kill " << range_of_peers(matrix)
+       << ".\n" << detection.alarms.alarms << " false alarms in " << detection.alarms.judged
+       << " random clean cases.\n";
   return text.str();
 }
 
-// How often an oracle was asked, and had something to say, and how often it saw the fault.
-struct Asked {
-  int times = 0, saw = 0;
-};
-
-std::map<std::string, Asked> asked_by_oracle(const Detection& detection) {
-  std::map<std::string, Asked> asked;
-  for (const Cell& cell : detection.cells)
-    for (const auto& [oracle, status] : cell.seen_by) {
-      asked[oracle].times += status != parity::Status::kNotApplicable;
-      asked[oracle].saw += status == parity::Status::kFail;
-    }
-  return asked;
-}
-
-std::string self_test_text(const parity::SelfTest& test) {
-  std::string text = "self-test of the judging: " + std::to_string(test.demands) + " demands, " +
-                     std::to_string(test.failures.size()) + " not met\n";
-  for (const std::string& failure : test.failures) text += "  " + failure + "\n";
+std::string sources_table(const std::vector<Source>& sources) {
+  std::string text = "| figures from | made by | commit | on |\n|---|---|---|---|\n";
+  for (const Source& source : sources)
+    text += "| `" + source.file + "` | `" + source.command + "` | " + source.commit + " | " +
+            source.cpu + " |\n";
   return text;
 }
 
-// What is wrong with the cases themselves.
-std::vector<std::string> unclean(const Detection& detection) {
-  std::vector<std::string> all;
-  for (const Cell& cell : detection.cells)
-    for (const std::string& what : cell.unclean)
-      if (std::ranges::find(all, what) == all.end()) all.push_back(what);
-  return all;
+std::string oracles_table(const KillMatrix& matrix) {
+  std::string text = "| oracle | cells asked | saw the fault |\n|---|---|---|\n";
+  for (const auto& [oracle, asked] : times_asked(matrix))
+    text += "| " + oracle + " | " + std::to_string(asked.times) + " | " +
+            std::to_string(asked.saw) + " |\n";
+  return text;
 }
 
-std::string mark(const Cell& cell) {
-  switch (cell.result) {
-    case Cell::Result::kKilled: return cell.killer + (cell.localised ? "" : " (not localised)");
-    case Cell::Result::kSurvived: return "**survived**";
-    case Cell::Result::kEquivalent: return "equivalent";
-    case Cell::Result::kNotApplicable: return "-";
-  }
-  return "";
-}
-
-// Everybody who saw it in any dtype.
-std::string seen_by(const std::vector<Cell>& cells) {
-  std::map<std::string, bool> seen;
-  for (const Cell& cell : cells)
-    for (const auto& [oracle, status] : cell.seen_by)
-      if (status == parity::Status::kFail) seen[oracle] = true;
+std::string as_list(const std::string& lines) {
+  std::istringstream stream(lines);
   std::string text;
-  for (const auto& [oracle, yes] : seen) text += (text.empty() ? "" : ", ") + oracle;
+  for (std::string line; std::getline(stream, line);) text += "- " + line + "\n";
   return text;
 }
 
-std::string without_pipes(std::string text) {
-  std::ranges::replace(text, '|', '/');
-  return text;
-}
+constexpr const char* kOracles = R"(
+## Who sees the planted bugs
 
-// A group of faults: what is wrong, who killed it first in each dtype and when, who else saw it.
-std::string group_table(const Detection& detection, const std::string& group) {
-  const auto columns = dtypes(detection);
-  std::ostringstream text;
-  text << "\n### " << group << "\n\n| fault | stands for | " << c10::Join(" | ", columns)
-       << " | ms | seen by |\n|---|---|" ;
-  for (size_t i = 0; i < columns.size() + 2; ++i) text << "---|";
-  text << "\n";
-  for (const auto& [name, fault] : Faults::all()) {
-    if (fault.group != group) continue;
-    std::vector<Cell> row = detection.cells;
-    std::erase_if(row, [&, &n = name](const Cell& cell) { return cell.fault != n; });
-    if (row.empty()) continue;
-    double first = -1;
-    text << "| `" << name << "`: " << without_pipes(fault.wrong) << " | "
-         << c10::Join(" ", fault.operators) << " " << without_pipes(fault.stands_for) << " |";
-    for (const Cell& cell : row) {
-      text << " " << mark(cell) << " |";
-      if (cell.result == Cell::Result::kKilled && (first < 0 || cell.milliseconds < first))
-        first = cell.milliseconds;
-    }
-    text << " " << (first < 0 ? "-" : fixed(first, 1)) << " | " << seen_by(row) << " |\n";
-  }
-  return text.str();
-}
-
-std::string survivors(const Detection& detection) {
-  std::ostringstream text;
-  for (const Cell& cell : detection.cells)
-    if (cell.result == Cell::Result::kSurvived || cell.result == Cell::Result::kEquivalent)
-      text << "- `" << cell.fault << "` in " << parity::dtype_text(cell.dtype) << " ("
-           << to_text(cell.result) << "): " << cell.reason << "\n";
-  return text.str();
-}
-
-constexpr const char* kIntroduction = R"(# Detection
-
-Generated by `ringcheck faults --markdown`. Every planted bug stands for a real one. It is killed
-where an oracle rejects its outcome, or a deadline or a failing rank shows it, while the same cases
-without it pass every oracle. An oracle that needs further runs of a case is asked where the cheaper
-ones saw nothing or did not name the place, so its count is a lower bound. A fault of the judging
+A bug is killed where an oracle rejects its outcome, or a deadline or a failing rank shows it, while the
+same cases without it pass every oracle. An oracle that needs further runs of a case is asked where the
+cheaper ones saw nothing or did not name the place, so its count is a lower bound. A fault of the judging
 itself is killed by the self-test that comes before every run.
+
 )";
 
 constexpr const char* kPeers = R"(
@@ -178,78 +85,38 @@ without the bug as well counts as not noticed.
 |---|---|---|
 )";
 
-constexpr const char* kLegend = R"(
+std::string limits_introduction(int trials) {
+  return R"(
+## How small an error is seen
+
+The smallest planted relative error that is seen in 95 % of )" + std::to_string(trials) +
+         R"( trials, each with other data and another
+place, by bisection on a grid of 8 steps a decade: by our three bounds (HARD, STAT, CHART of
+[numerics.md](numerics.md)) and by the criteria of other projects. An *element*, and a row, is one at least
+as large as the root mean square; what is wrong in the whole *tensor* or *inside* the subject is wrong on
+one rank alone as well, with which those compare that have no independent reference. `inf`: no error up to
+100 is seen; `-`: it does not look there.
+)";
+}
+
+constexpr const char* kEveryFault = R"(
+## Every fault
+
 A cell of the tables names the oracle that noticed first, the cheapest; `ms` is how soon in the
 fastest dtype; a dash, that the fault cannot show in this dtype.
 )";
 
 }  // namespace
 
-std::string console_text(const Detection& detection) {
-  std::ostringstream text;
-  text << self_test_text(detection.self_test);
-  if (!detection.self_test.failures.empty())
-    return text.str() + "the judging itself is broken: nothing was planted\n";
-  for (const std::string& what : unclean(detection)) text << "not clean: " << what << "\n";
-  text << "\n" << survivors(detection) << "\n";
-  for (const auto& [oracle, asked] : asked_by_oracle(detection))
-    text << reports::left(oracle, 20) << " asked " << reports::right(std::to_string(asked.times), 5)
-         << " times, saw " << asked.saw << "\n";
-  text << "\n" << peers_table(detection) << "\n" << headline(detection) << "wall time: " << reports::seconds_text(detection.seconds)
-       << "\n";
-  return text.str();
-}
-
 std::string markdown_text(const Detection& detection) {
-  std::ostringstream text;
-  text << kIntroduction << "\n";
-  std::istringstream lines(headline(detection));
-  for (std::string line; std::getline(lines, line);) text << "- " << line << "\n";
-  text << "- " << self_test_text(detection.self_test)
-       << "- wall time: " << reports::seconds_text(detection.seconds) << " on "
-       << detection.environment.cpu
-       << "\n\n| oracle | cells asked | saw the fault |\n|---|---|---|\n";
-  for (const auto& [oracle, asked] : asked_by_oracle(detection))
-    text << "| " << oracle << " | " << asked.times << " | " << asked.saw << " |\n";
-  text << kPeers << peers_table(detection) << "\n## Every fault\n" << kLegend;
-  std::vector<std::string> groups;
-  for (const auto& [name, fault] : Faults::all()) groups.push_back(fault.group);
-  std::ranges::sort(groups);
-  groups.erase(std::ranges::unique(groups).begin(), groups.end());
-  for (const std::string& group : groups) text << group_table(detection, group);
-  text << "\n## Not killed\n\n" << survivors(detection);
-  return text.str();
-}
-
-std::string json_text(const Detection& detection) {
-  const Score all = parity::score_of(detection.cells), faults = by_fault(detection);
-  const auto score = [](const Score& s) {
-    return nlohmann::json{{"killed", s.killed}, {"survived", s.survived},
-                          {"equivalent", s.equivalent}, {"localised", s.localised}};
-  };
-  nlohmann::json head{{"schema", 1},
-                      {"commit", detection.environment.commit},
-                      {"cpu", detection.environment.cpu},
-                      {"oracles", detection.oracles},
-                      {"self_test", {{"demands", detection.self_test.demands},
-                                     {"failures", detection.self_test.failures}}},
-                      {"seconds", std::round(detection.seconds)},
-                      {"score", score(all)},
-                      {"faults", score(faults)},
-                      {"unclean", unclean(detection)}};
-  for (const auto& [peer, theirs] : scores_of_peers(detection))
-    head["peers"][peer] = score(theirs);
-  for (const std::string& dtype : dtypes(detection))
-    head["by_dtype"][dtype] = score(parity::score_of(in(detection, dtype)));
-  std::string text = head.dump(1);
-  text.resize(text.rfind('\n'));
-  text += ",\n \"cells\": [";
-  const char* separator = "\n  ";
-  for (const Cell& cell : detection.cells) {
-    text += separator + to_json(cell).dump();
-    separator = ",\n  ";
-  }
-  return text + "\n ]\n}\n";
+  const KillMatrix& matrix = detection.matrix;
+  return "# Detection\n\n" + in_short(detection) +
+         "\nThis page is written by `ringcheck detection` ([cli.md](cli.md#detection)).\n\n" +
+         sources_table(detection.sources) + kOracles + as_list(headline(matrix)) +
+         as_list(self_test_text(matrix.self_test)) + "\n" + oracles_table(matrix) + kPeers +
+         peers_table(matrix) + limits_introduction(detection.limits.trials) +
+         markdown_text(detection.limits) + "\n## False alarms\n\n" + to_text(detection.alarms) +
+         ".\n" + kEveryFault + fault_tables(matrix) + "\n## Not killed\n\n" + not_killed(matrix);
 }
 
 }  // namespace ringcheck::cli

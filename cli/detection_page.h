@@ -5,23 +5,27 @@
 #include <string>
 #include <vector>
 
-#include "parity/kill_matrix.h"
-#include "parity/self_test.h"
-#include "reports/result.h"
+#include "cli/false_alarms.h"
+#include "cli/kill_matrix.h"
+#include "cli/limits.h"
 
 namespace ringcheck::cli {
 
-// What a run of `ringcheck faults` found.
-struct Detection {
-  reports::Environment environment;
-  std::vector<std::string> oracles;
-  parity::SelfTest self_test;
-  std::vector<parity::Cell> cells;
-  double seconds = 0;
+// Where a figure of the page is from.
+struct Source {
+  std::string file, command, commit, cpu;
 };
 
-std::string console_text(const Detection& detection);
-std::string markdown_text(const Detection& detection);  // headline, matrix by group, survivors
-std::string json_text(const Detection& detection);      // a cell a line
+// How well the oracles see, as measured.
+struct Detection {
+  KillMatrix matrix;
+  Limits limits;
+  FalseAlarms alarms;  // of all runs of clean cases together
+  std::vector<Source> sources;
+};
+
+// The page for readers: in short, the matrix by oracle and by other projects' criteria, limits of
+// detection, false alarms, every fault.
+std::string markdown_text(const Detection& detection);
 
 }  // namespace ringcheck::cli

@@ -12,17 +12,15 @@
 #include <thread>
 
 #include "cli/axes.h"
-#include "cli/detection_page.h"
 #include "cli/environment.h"
 #include "cli/hunters.h"
+#include "cli/kill_matrix.h"
+#include "cli/limits.h"
 #include "cli/oracles.h"
 #include "cli/progress.h"
-#include "cli/sensitivity_page.h"
 #include "cli/subcommand.h"
 #include "parity/self_test.h"
-#include "reports/console.h"
 #include "reports/file.h"
-#include "reports/text.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -33,7 +31,7 @@ using parity::Faults;
 
 struct Options {
   std::vector<std::string> faults, dtypes, quarry;
-  std::string oracles = "all", json, markdown, cells;
+  std::string oracles = "all", json, cells;
   parity::Hunt hunt;
   size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool list = false, sensitivity = false;
@@ -120,49 +118,46 @@ std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& optio
 // How small an error is still seen.
 int run_sensitivity(const Options& options) {
   Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size());
-  const std::vector<parity::Limit> limits = parity::sensitivity(
-      {dtypes_of(options), options.trials, true, [&] { progress.advance(true); }});
+  const Limits limits{environment(), options.trials,
+                      parity::sensitivity({dtypes_of(options), options.trials, true,
+                                           [&] { progress.advance(true); }})};
   std::cout << console_text(limits) << std::flush;
-  const nlohmann::json json{{"schema", 1},
-                            {"commit", environment().commit},
-                            {"cpu", environment().cpu},
-                            {"trials", options.trials},
-                            {"limits", to_json(limits)}};
-  if (!options.json.empty()) reports::write_file(options.json, json.dump(1) + "\n");
-  if (!options.markdown.empty()) reports::write_file(options.markdown, markdown_text(limits));
+  if (!options.json.empty()) reports::write_file(options.json, json_text(limits));
   return 0;
 }
 
-int exit_code_of(const Detection& detection) {
-  if (!detection.self_test.failures.empty()) return exit_codes::kSelfTest;
-  const auto unclean = [](const Cell& cell) { return !cell.unclean.empty(); };
-  if (std::ranges::any_of(detection.cells, unclean)) return 1;
-  return parity::score_of(detection.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
+int exit_code_of(const KillMatrix& matrix) {
+  if (!matrix.self_test.failures.empty()) return exit_codes::kSelfTest;
+  if (!unclean(matrix).empty()) return 1;
+  return parity::score_of(matrix.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
 }
 
-int run(Options& options) {
-  if (options.list) return list(options);
-  options.hunt.oracles = parse_oracles(options.oracles);
-  if (!options.cells.empty()) return run_part(options);
-  for (const std::string& file : {options.json, options.markdown})
-    if (!file.empty()) reports::check_writable(file);
-  if (options.sensitivity) return run_sensitivity(options);
+KillMatrix matrix_of(const Options& options) {
   const auto begin = Clock::now();
   const std::vector<at::ScalarType> dtypes = dtypes_of(options);
   std::vector<Quarry> quarry;
   for (const std::string& name : chosen(options))
     for (const at::ScalarType dtype : dtypes) quarry.push_back({name, dtype});
 
-  Detection detection;
-  detection.environment = environment();
-  detection.oracles = options.hunt.oracles;
-  detection.self_test = examine(dtypes, options.hunt.oracles);
-  if (detection.self_test.failures.empty()) detection.cells = hunted(quarry, options);
-  detection.seconds = seconds_since(begin);
-  std::cout << console_text(detection) << std::flush;
-  if (!options.json.empty()) reports::write_file(options.json, json_text(detection));
-  if (!options.markdown.empty()) reports::write_file(options.markdown, markdown_text(detection));
-  return exit_code_of(detection);
+  KillMatrix matrix;
+  matrix.environment = environment();
+  matrix.oracles = options.hunt.oracles;
+  matrix.self_test = examine(dtypes, options.hunt.oracles);
+  if (matrix.self_test.failures.empty()) matrix.cells = hunted(quarry, options);
+  matrix.seconds = seconds_since(begin);
+  return matrix;
+}
+
+int run(Options& options) {
+  if (options.list) return list(options);
+  options.hunt.oracles = parse_oracles(options.oracles);
+  if (!options.cells.empty()) return run_part(options);
+  if (!options.json.empty()) reports::check_writable(options.json);
+  if (options.sensitivity) return run_sensitivity(options);
+  const KillMatrix matrix = matrix_of(options);
+  std::cout << console_text(matrix) << std::flush;
+  if (!options.json.empty()) reports::write_file(options.json, json_text(matrix));
+  return exit_code_of(matrix);
 }
 
 const Subcommands::Add add("faults", [](CLI::App& program) {
@@ -184,7 +179,6 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   program.add_option("--json", options->json, "write the matrix")->type_name("FILE");
-  program.add_option("--markdown", options->markdown, "write it for readers")->type_name("FILE");
   program.add_flag("--sensitivity", options->sensitivity,
                    "the smallest planted relative error that is seen in 95 % of the trials");
   program.add_option("--trials", options->trials, "of --sensitivity")

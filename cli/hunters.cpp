@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/folder.h"
+#include "cli/kill_matrix.h"
 #include "cli/oracles.h"
 #include "cli/process.h"
 
@@ -77,20 +78,6 @@ class Hunter {
   size_t done_ = 0;
 };
 
-parity::Status status_from(const std::string& text) {
-  for (const auto status : {parity::Status::kPass, parity::Status::kFail,
-                            parity::Status::kInconclusive, parity::Status::kNotCalibrated})
-    if (to_text(status) == text) return status;
-  return parity::Status::kNotApplicable;
-}
-
-Cell::Result result_from(const std::string& text) {
-  for (const auto result :
-       {Cell::Result::kKilled, Cell::Result::kSurvived, Cell::Result::kEquivalent})
-    if (parity::to_text(result) == text) return result;
-  return Cell::Result::kNotApplicable;
-}
-
 }  // namespace
 
 std::vector<Cell> hunt_here(const std::vector<Quarry>& list, const parity::Hunt& hunt,
@@ -126,43 +113,6 @@ std::vector<Cell> hunt_in_processes(const std::vector<Quarry>& list, const parit
   std::vector<Cell> cells;
   for (const Quarry& quarry : list) cells.push_back(found.at({quarry.fault, quarry.dtype}));
   return cells;
-}
-
-nlohmann::json to_json(const Cell& cell) {
-  nlohmann::json seen = nlohmann::json::object();
-  for (const auto& [oracle, status] : cell.seen_by) seen[oracle] = to_text(status);
-  nlohmann::json json{{"fault", cell.fault},
-                      {"dtype", parity::dtype_text(cell.dtype)},
-                      {"result", parity::to_text(cell.result)},
-                      {"seen_by", seen}};
-  if (cell.result == Cell::Result::kKilled) {
-    json["killer"] = cell.killer;
-    json["milliseconds"] = std::round(100 * cell.milliseconds) / 100;
-    json["localised"] = cell.localised;
-    json["finding"] = cell.finding;
-  }
-  for (const auto& [peer, status] : cell.peers) json["peers"][peer] = to_text(status);
-  if (!cell.reason.empty()) json["reason"] = cell.reason;
-  if (!cell.unclean.empty()) json["unclean"] = cell.unclean;
-  return json;
-}
-
-Cell cell_from_json(const nlohmann::json& json) {
-  Cell cell;
-  cell.fault = json.at("fault");
-  cell.dtype = parity::parse_dtype(json.at("dtype"));
-  cell.result = result_from(json.at("result"));
-  for (const auto& [oracle, status] : json.at("seen_by").items())
-    cell.seen_by[oracle] = status_from(status);
-  if (json.contains("peers"))
-    for (const auto& [peer, status] : json["peers"].items()) cell.peers[peer] = status_from(status);
-  cell.killer = json.value("killer", "");
-  cell.milliseconds = json.value("milliseconds", 0.0);
-  cell.localised = json.value("localised", false);
-  cell.finding = json.value("finding", "");
-  cell.reason = json.value("reason", "");
-  cell.unclean = json.value("unclean", std::vector<std::string>());
-  return cell;
 }
 
 }  // namespace ringcheck::cli

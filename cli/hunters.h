@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,8 +25,5 @@ std::vector<parity::Cell> hunt_here(const std::vector<Quarry>& list, const parit
 std::vector<parity::Cell> hunt_in_processes(
     const std::vector<Quarry>& list, const parity::Hunt& hunt, size_t processes,
     const std::function<void(const parity::Cell&)>& done);
-
-nlohmann::json to_json(const parity::Cell& cell);
-parity::Cell cell_from_json(const nlohmann::json& json);
 
 }  // namespace ringcheck::cli

@@ -17,9 +17,9 @@ std::string share(int part, int whole) {
          reports::fixed(100.0 * part / whole, 1) + " %)";
 }
 
-std::map<std::string, Score> scores_of_peers(const Detection& detection) {
+std::map<std::string, Score> scores_of_peers(const KillMatrix& matrix) {
   std::map<std::string, Score> scores;
-  for (const Cell& cell : detection.cells) {
+  for (const Cell& cell : matrix.cells) {
     if (cell.result != Cell::Result::kKilled && cell.result != Cell::Result::kSurvived) continue;
     for (const auto& [peer, status] : cell.peers) {
       if (status == parity::Status::kNotApplicable) continue;
@@ -33,8 +33,8 @@ std::map<std::string, Score> scores_of_peers(const Detection& detection) {
 namespace {
 
 // Ours, where the tests of this project look.
-Score beside(const Detection& detection, const std::string& peer) {
-  std::vector<Cell> cells = detection.cells;
+Score beside(const KillMatrix& matrix, const std::string& peer) {
+  std::vector<Cell> cells = matrix.cells;
   std::erase_if(cells, [&](const Cell& cell) {
     const auto found = cell.peers.find(peer);
     return found == cell.peers.end() || found->second == parity::Status::kNotApplicable;
@@ -44,10 +44,10 @@ Score beside(const Detection& detection, const std::string& peer) {
 
 }  // namespace
 
-std::string peers_table(const Detection& detection) {
+std::string peers_table(const KillMatrix& matrix) {
   std::ostringstream text;
-  for (const auto& [peer, score] : scores_of_peers(detection)) {
-    const Score ours = beside(detection, peer);
+  for (const auto& [peer, score] : scores_of_peers(matrix)) {
+    const Score ours = beside(matrix, peer);
     text << "| " << peer << " | " << share(score.killed, score.counted()) << " | "
          << share(ours.killed, ours.counted()) << " |\n";
   }

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "cli/detection_page.h"
+#include "cli/kill_matrix.h"
 
 namespace ringcheck::cli {
 
@@ -14,9 +14,9 @@ std::string share(int part, int whole);
 
 // Where a fault of the subject is not equivalent and the tests of a project look at its dtype: in
 // how many such cells they notice. Where they reject the case without the bug as well, that is none.
-std::map<std::string, parity::Score> scores_of_peers(const Detection& detection);
+std::map<std::string, parity::Score> scores_of_peers(const KillMatrix& matrix);
 
 // A line a project, ours in the same cells beside it.
-std::string peers_table(const Detection& detection);
+std::string peers_table(const KillMatrix& matrix);
 
 }  // namespace ringcheck::cli

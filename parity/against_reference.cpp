@@ -10,19 +10,24 @@
 #include "parity/truth.h"
 
 namespace ringcheck::parity {
-std::vector<int64_t> shape_of(const Member& member, const Case& test) {
-  std::vector<int64_t> shape{test.batch, member.of_keys ? test.kv_heads : test.q_heads, test.seq};
-  const bool as_v = member.tensor == &reference::Tensors::o || member.tensor == &reference::Tensors::dv;
-  if (member.tensor != &reference::Tensors::lse) shape.push_back(as_v ? test.dim_v : test.dim);
+
+bool is_of_keys(const NamedTensor& named) {
+  return named.tensor == &reference::Tensors::dk || named.tensor == &reference::Tensors::dv;
+}
+
+std::vector<int64_t> shape_of(const NamedTensor& named, const Case& test) {
+  std::vector<int64_t> shape{test.batch, is_of_keys(named) ? test.kv_heads : test.q_heads, test.seq};
+  const bool as_v = named.tensor == &reference::Tensors::o || named.tensor == &reference::Tensors::dv;
+  if (named.tensor != &reference::Tensors::lse) shape.push_back(as_v ? test.dim_v : test.dim);
   return shape;
 }
 
 AgainstReference::AgainstReference(const Evidence& evidence)
     : evidence_(evidence), inputs_(inputs_of(evidence.test, evidence.problem, evidence.outcome)) {
   const Case& test = evidence.test;
-  for (const Member& member : kMembers) {
-    const at::Tensor& actual = evidence.outcome.tensors.*member.tensor;
-    comparable_.push_back(actual.defined() && actual.sizes() == shape_of(member, test));
+  for (const NamedTensor& named : kTensors) {
+    const at::Tensor& actual = evidence.outcome.tensors.*named.tensor;
+    comparable_.push_back(actual.defined() && actual.sizes() == shape_of(named, test));
   }
   queries_ = keys_ = flatten({{0, test.seq}});
   if (!sampled()) return;
@@ -39,9 +44,9 @@ std::vector<Tally> AgainstReference::operator()() const {
              [&](int64_t i, at::Device device) {
                parts[i] = tallies(runs[i], judge(runs[i], device));
              });
-  std::vector<Tally> sums(std::size(kMembers));
+  std::vector<Tally> sums(std::size(kTensors));
   for (const auto& part : parts)
-    for (size_t member = 0; member < sums.size(); ++member) sums[member].add(part[member]);
+    for (size_t i = 0; i < sums.size(); ++i) sums[i].add(part[i]);
   return sums;
 }
 
@@ -62,20 +67,20 @@ reference::Judge AgainstReference::judge_of_all() const {
 std::vector<Tally> AgainstReference::tallies(reference::Range run,
                                              const reference::Judgement& truth) const {
   std::vector<Tally> list;
-  for (size_t i = 0; i < std::size(kMembers); ++i)
-    list.push_back(comparable_[i] && judged(i) ? tally_of(kMembers[i], run, truth) : Tally());
+  for (size_t i = 0; i < std::size(kTensors); ++i)
+    list.push_back(comparable_[i] && judged(i) ? tally_of(kTensors[i], run, truth) : Tally());
   return list;
 }
 
-Tally AgainstReference::tally_of(const Member& member, reference::Range run,
+Tally AgainstReference::tally_of(const NamedTensor& named, reference::Range run,
                                  const reference::Judgement& truth) const {
-  const std::vector<int64_t>& positions = member.of_keys ? keys_ : queries_;
+  const std::vector<int64_t>& positions = is_of_keys(named) ? keys_ : queries_;
   const at::Tensor slots = sampled() ? at::tensor(positions, at::kLong) : at::Tensor();
   const auto by_group = [&](const reference::Tensors& tensors) {
-    const at::Tensor& x = tensors.*member.tensor;
-    return member.of_keys ? x.unsqueeze(1) : x;
+    const at::Tensor& x = tensors.*named.tensor;
+    return is_of_keys(named) ? x.unsqueeze(1) : x;
   };
-  const at::Tensor actual = reference::rows_of_pairs(evidence_.outcome.tensors.*member.tensor,
+  const at::Tensor actual = reference::rows_of_pairs(evidence_.outcome.tensors.*named.tensor,
                                                      inputs_, run, slots);
   return tally({actual, by_group(truth.value), by_group(truth.bound), by_group(truth.sigma),
                 run.begin, positions},

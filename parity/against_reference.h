@@ -5,26 +5,18 @@
 #include <mutex>
 #include <vector>
 
+#include "parity/comparison.h"
 #include "parity/oracle.h"
 #include "parity/tally.h"
 #include "reference/bounds.h"
 
 namespace ringcheck::parity {
 
-// A judged tensor.
-struct Member {
-  const char* name;
-  at::Tensor reference::Tensors::*tensor;
-  bool of_keys;
-};
-inline constexpr Member kMembers[] = {{"o", &reference::Tensors::o, false},
-                                      {"lse", &reference::Tensors::lse, false},
-                                      {"dq", &reference::Tensors::dq, false},
-                                      {"dk", &reference::Tensors::dk, true},
-                                      {"dv", &reference::Tensors::dv, true}};
+// A row for each key, and heads of keys.
+bool is_of_keys(const NamedTensor& named);
 
 // [batch, heads, seq, dim], LSE without dim.
-std::vector<int64_t> shape_of(const Member& member, const Case& test);
+std::vector<int64_t> shape_of(const NamedTensor& named, const Case& test);
 
 // Compares an outcome with float64, a run of (batch, kv head) pairs after the other, on every device
 // there is; in a sample of queries and keys where one was asked for.
@@ -32,18 +24,18 @@ class AgainstReference {
  public:
   explicit AgainstReference(const Evidence& evidence);
 
-  std::vector<Tally> operator()() const;  // one a member; empty where it is not judged
+  std::vector<Tally> operator()() const;  // one a tensor of kTensors; empty where it is not judged
 
   bool sampled() const { return evidence_.sample > 0 && evidence_.sample < evidence_.test.seq; }
-  // The outcome has the member, in its shape.
-  bool comparable(size_t member) const { return comparable_[member]; }
+  // The outcome has the tensor of this index, in its shape.
+  bool comparable(size_t index) const { return comparable_[index]; }
   // dK and dV of a sample follow from O and LSE.
-  bool judged(size_t member) const { return !kMembers[member].of_keys || !keys_.empty(); }
+  bool judged(size_t index) const { return !is_of_keys(kTensors[index]) || !keys_.empty(); }
 
  private:
   reference::Judge judge_of_all() const;
   std::vector<Tally> tallies(reference::Range run, const reference::Judgement& truth) const;
-  Tally tally_of(const Member& member, reference::Range run,
+  Tally tally_of(const NamedTensor& named, reference::Range run,
                  const reference::Judgement& truth) const;
 
   const Evidence& evidence_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "parity/comparison.h"
 #include "parity/truth.h"
 
 namespace ringcheck::parity {
@@ -16,16 +17,16 @@ namespace {
 constexpr const char* kCases[] = {
     "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12",
     "ring:p2p/striped[2]/causal/P3/b2/hq4/hkv2/s31/d8/dv12/rope:half[10000]"};
-constexpr const char* kTensors[] = {"o", "lse", "dq", "dk", "dv", "q", "k"};
 
-at::Tensor& of(Outcome& outcome, const std::string& name) {
-  if (name == "o") return outcome.tensors.o;
-  if (name == "lse") return outcome.tensors.lse;
-  if (name == "dq") return outcome.tensors.dq;
-  if (name == "dk") return outcome.tensors.dk;
-  if (name == "dv") return outcome.tensors.dv;
-  return name == "q" ? outcome.q_rotated : outcome.k_rotated;
+// That with this name; nullptr where an outcome has none.
+at::Tensor* find(Outcome& outcome, const std::string& name) {
+  for (const auto& [known, tensor] : kTensors)
+    if (name == known) return &(outcome.tensors.*tensor);
+  if (name == "q") return &outcome.q_rotated;
+  return name == "k" ? &outcome.k_rotated : nullptr;
 }
+
+at::Tensor& of(Outcome& outcome, const std::string& name) { return *find(outcome, name); }
 
 Outcome solved(const Run& run) { return solve(run, {.size = run.test.world}, context_parallel); }
 
@@ -149,9 +150,9 @@ class Examination {
   // The tensors that a verdict passes by name.
   static std::set<std::string> passed(const OracleVerdict& verdict) {
     std::set<std::string> names;
+    Outcome any;
     for (const TensorVerdict& tensor : verdict.tensors)
-      if (tensor.status == Status::kPass &&
-          std::ranges::find(kTensors, tensor.tensor) != std::end(kTensors))
+      if (tensor.status == Status::kPass && find(any, tensor.tensor) != nullptr)
         names.insert(tensor.tensor);
     return names;
   }

@@ -150,16 +150,16 @@ Detect in_tensor(const Trial& trial, const NamedTensor& named, const std::string
   };
 }
 
-Detect inside(const Trial& trial, const std::string& what) {
-  return [&trial, what](double epsilon) {
+Detect inside(const Trial& trial, const std::string& what, bool others) {
+  return [&trial, what, others](double epsilon) {
     const Subject wrong = slightly_wrong(what, epsilon);
     const Outcome outcome = solved(trial.test, wrong);
-    const Outcome alone = solved(on_one_rank(trial.test), wrong);
+    const Outcome alone = others ? solved(on_one_rank(trial.test), wrong) : Outcome();
     Detected detected;
     for (const NamedTensor& named : kTensors) {
       const at::Tensor& actual = outcome.tensors.*named.tensor;
       we_detect(trial, named, actual, detected);
-      others_detect(trial, named, actual, alone.tensors.*named.tensor, detected);
+      if (others) others_detect(trial, named, actual, alone.tensors.*named.tensor, detected);
     }
     return detected;
   };
@@ -189,9 +189,8 @@ std::vector<Limit> sensitivity(const SensitivityOptions& options) {
       for (const NamedTensor& named : kTensors)
         for (const std::string& scope : plant_scopes())
           measure(named.name, scope, in_tensor(trial, named, scope, options.others));
-      if (options.others)
-        for (const std::string& what : inner_plants())
-          measure(what, "inside", inside(trial, what));
+      for (const std::string& what : inner_plants())
+        measure(what, "inside", inside(trial, what, options.others));
       if (options.tick) options.tick();
     }
     for (Row& row : rows) row.append_to(limits);

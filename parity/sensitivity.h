@@ -24,7 +24,7 @@ struct Limit {
 struct SensitivityOptions {
   std::vector<at::ScalarType> dtypes{at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
   int trials = 20;              // seeds; each plants elsewhere
-  bool others = true;           // the tests of other projects, and what is wrong inside
+  bool others = true;           // the tests of other projects, too
   std::function<void()> tick;   // called after every trial
 };
 

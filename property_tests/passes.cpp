@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cp/shard.h"
+#include "parity/comparison.h"
 #include "parity/oracle.h"
 #include "parity/reference_rope.h"
 #include "property_tests/generators.h"
@@ -14,16 +15,7 @@
 namespace ringcheck {
 namespace {
 
-using Member = at::Tensor reference::Tensors::*;
-struct Named {
-  const char* name;
-  Member member;
-};
-constexpr Named kTensors[] = {{"o", &reference::Tensors::o},
-                              {"lse", &reference::Tensors::lse},
-                              {"dq", &reference::Tensors::dq},
-                              {"dk", &reference::Tensors::dk},
-                              {"dv", &reference::Tensors::dv}};
+using parity::kTensors;
 
 std::string first_beyond(const at::Tensor& computed, const at::Tensor& value,
                          const at::Tensor& bound) {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <thread>
 
-#include "parity/runner.h"
+#include "property_tests/spoilt.h"
 
 namespace ringcheck {
 namespace {
@@ -19,25 +19,6 @@ using parity::RankInput;
 using parity::RankOutput;
 using parity::Status;
 using parity::Verdict;
-
-using Spoil = std::function<void(Communicator&, RankOutput&)>;
-
-Verdict verify_spoilt(const Case& test, const Spoil& spoil) {
-  parity::RunOptions options;
-  options.deadline = std::chrono::seconds(5);
-  options.subject = [&](Communicator& comm, const Case& c, const RankInput& input) {
-    RankOutput output = parity::context_parallel(comm, c, input);
-    spoil(comm, output);
-    return output;
-  };
-  return parity::verify(test, options);
-}
-
-const parity::OracleVerdict& oracle(const Verdict& verdict, const std::string& name) {
-  for (const auto& entry : verdict.oracles)
-    if (entry.name == name) return entry;
-  throw std::out_of_range("no oracle " + name);
-}
 
 std::vector<Case> cases() {
   std::vector<Case> list;
@@ -51,13 +32,6 @@ struct Wrong {
   const char* tensor;  // that the verdict must name
   Spoil spoil;
 };
-
-at::Tensor& of(RankOutput& output, const std::string& name) {
-  if (name == "o") return output.o;
-  if (name == "lse") return output.lse;
-  if (name == "dq") return output.dq;
-  return name == "dk" ? output.dk : output.dv;
-}
 
 // On one rank only, as far as it holds tokens: the others are right.
 void on_last_rank(Communicator& comm, const std::function<void()>& what) {

@@ -7,33 +7,26 @@
 
 #include <cmath>
 
-#include "parity/runner.h"
+#include "property_tests/spoilt.h"
 
 namespace ringcheck {
 namespace {
 
 using parity::Case;
-using parity::RankInput;
 using parity::RankOutput;
 using parity::Status;
 
-using Spoil = std::function<void(RankOutput&)>;
-
-parity::Verdict verify_sampled(const Case& test, int64_t sample, const Spoil& spoil = {}) {
+// Of N queries and keys.
+parity::Verdict verify_sampled(const Case& test, int64_t sample,
+                               const std::function<void(RankOutput&)>& spoil = [](auto&) {}) {
   parity::RunOptions options;
   options.judging.sample = sample;
-  options.subject = [&](Communicator& comm, const Case& c, const RankInput& input) {
-    RankOutput output = parity::context_parallel(comm, c, input);
-    if (spoil) spoil(output);
-    return output;
-  };
-  return parity::verify(test, options);
+  return verify_spoilt(
+      test, [&](Communicator&, RankOutput& output) { spoil(output); }, options);
 }
 
 const parity::OracleVerdict& parity_of(const parity::Verdict& verdict) {
-  for (const auto& oracle : verdict.oracles)
-    if (oracle.name == "parity") return oracle;
-  throw std::out_of_range("no oracle parity");
+  return oracle(verdict, "parity");
 }
 
 std::vector<Case> cases() {
@@ -44,13 +37,6 @@ std::vector<Case> cases() {
                                         "/P3/b2/hq4/hkv2/s37/d8/dv12/" + dtype +
                                         "/rope:half[10000]"));
   return list;
-}
-
-at::Tensor& of(RankOutput& output, const std::string& name) {
-  if (name == "o") return output.o;
-  if (name == "lse") return output.lse;
-  if (name == "dq") return output.dq;
-  return name == "dk" ? output.dk : output.dv;
 }
 
 TEST(SampledVerification, AcceptsAnUntouchedOutcome) {

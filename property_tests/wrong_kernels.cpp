@@ -4,136 +4,86 @@
 
 #include <ATen/ATen.h>
 
-#include <memory>
+#include <cmath>
+
+#include "cp/partial.h"
+#include "parity/decorators/subject.h"
 
 namespace ringcheck {
 namespace {
 
-// Passes everything on; what is wrong is overridden.
-class Wrapped : public AttentionKernel {
- public:
-  Wrapped(std::shared_ptr<const AttentionKernel> right, Positions victim)
-      : right_(std::move(right)), victim_(std::move(victim)) {}
-  std::optional<std::string> refuses(const BlockShape& shape) const override {
-    return right_->refuses(shape);
-  }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return right_->workspace_bytes(shape);
-  }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale) const override {
-    return right_->forward(q, kv, mask, scale);
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    return right_->backward(q, kv, saved, mask, scale);
-  }
+using parity::AroundKernel;
+using parity::KernelCall;
 
- protected:
-  // The block of one rank, on the others.
-  bool hit(const QBlock& q, const KvBlock& kv) const {
-    return kv.positions == victim_ && q.positions != victim_;
-  }
-
- private:
-  std::shared_ptr<const AttentionKernel> right_;
-  Positions victim_;
-};
-
-class Lost final : public Wrapped {
- public:
-  using Wrapped::Wrapped;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale) const override {
-    Partial part = Wrapped::forward(q, kv, mask, scale);
-    if (hit(q, kv)) part.out.zero_(), part.lse.fill_(-INFINITY);
-    return part;
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    Gradients part = Wrapped::backward(q, kv, saved, mask, scale);
-    if (hit(q, kv)) part.dq.zero_(), part.dk.zero_(), part.dv.zero_();
-    return part;
+// The block of rank 0, on the others.
+struct Victim {
+  Positions positions;
+  bool in(const KernelCall& call) const {
+    return call.kv.positions == positions && call.q.positions != positions;
   }
 };
 
-class Twice final : public Wrapped {
- public:
-  using Wrapped::Wrapped;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale) const override {
-    const Partial part = Wrapped::forward(q, kv, mask, scale);
-    return hit(q, kv) ? merge(part, part) : part;
-  }
-};
+AroundKernel lost(Victim victim) {
+  return {.after_forward =
+              [victim](const KernelCall& call, Partial& part) {
+                if (victim.in(call)) part.out.zero_(), part.lse.fill_(-INFINITY);
+              },
+          .after_backward =
+              [victim](const KernelCall& call, Gradients& d) {
+                if (victim.in(call)) d.dq.zero_(), d.dk.zero_(), d.dv.zero_();
+              }};
+}
+
+AroundKernel twice(Victim victim) {
+  return {.after_forward = [victim](const KernelCall& call, Partial& part) {
+    if (victim.in(call)) part = merge(part, part);
+  }};
+}
 
 // The block before it once more, at the positions of the one that should have come.
-class Stale final : public Wrapped {
- public:
-  using Wrapped::Wrapped;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale) const override {
-    const at::Tensor before = last_;
-    last_ = kv.packed.clone();
-    return Wrapped::forward(q, hit(q, kv) && before.defined() ? with(kv, before) : kv, mask, scale);
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    const at::Tensor before = last_;
-    last_ = kv.packed.clone();
-    return Wrapped::backward(q, hit(q, kv) && before.defined() ? with(kv, before) : kv, saved, mask, scale);
-  }
+AroundKernel stale(Victim victim) {
+  return {.before = [victim, last = at::Tensor()](KernelCall& call) mutable {
+    const at::Tensor before = last;
+    last = call.kv.packed.clone();
+    if (victim.in(call) && before.defined()) call.kv.packed = before;
+  }};
+}
 
- private:
-  static KvBlock with(KvBlock kv, const at::Tensor& packed) {
-    kv.packed = packed;
-    return kv;
-  }
-  mutable at::Tensor last_;
-};
-
-// Queries sit one position off, but keep their tokens.
-template <int kShift>
-class Shifted final : public Wrapped {
- public:
-  using Wrapped::Wrapped;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale) const override {
-    return Wrapped::forward(shifted(q), kv, mask, scale);
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    return Wrapped::backward(shifted(q), kv, saved, mask, scale);
-  }
-
- private:
-  static QBlock shifted(QBlock q) {
-    for (Run& run : q.positions) run.begin += kShift;
-    return q;
-  }
-};
+// Queries sit off their positions, but keep their tokens.
+AroundKernel shifted(int positions) {
+  return {.before = [positions](KernelCall& call) {
+    for (Run& run : call.q.positions) run.begin += positions;
+  }};
+}
 
 // A key and value of zeros beside those of one block.
-class Leak final : public Wrapped {
- public:
-  using Wrapped::Wrapped;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale) const override {
-    const Partial part = Wrapped::forward(q, kv, mask, scale);
-    if (!hit(q, kv)) return part;
-    return merge(part, {at::zeros_like(part.out), at::zeros_like(part.lse)});
-  }
-};
+AroundKernel leak(Victim victim) {
+  return {.after_forward = [victim](const KernelCall& call, Partial& part) {
+    if (victim.in(call))
+      part = merge(part, {at::zeros_like(part.out), at::zeros_like(part.lse)});
+  }};
+}
 
-template <class Kernel>
-WrongSubject with_kernel(const char* name) {
-  return {name, [](Communicator& comm, const parity::Case& test, const parity::RankInput& input) {
-            ContextParallel::Options parts = parity::options_of(test);
-            parts.plan.kernel = std::make_shared<Kernel>(parts.plan.kernel, parts.plan.layout.at(0));
-            return parity::context_parallel_with(parts, comm, test, input);
-          }};
+parity::Subject with_victim(AroundKernel (*make)(Victim)) {
+  return parity::with_kernel([make](Communicator&, const parity::Case& test) {
+    return make({parity::layout_of(test).at(0)});
+  });
+}
+
+parity::Subject with_queries_shifted(int positions) {
+  return parity::with_kernel(
+      [positions](Communicator&, const parity::Case&) { return shifted(positions); });
 }
 
 }  // namespace
 
 std::vector<WrongSubject> wrong_subjects() {
-  return {with_kernel<Lost>("block lost"),          with_kernel<Twice>("block twice"),
-          with_kernel<Stale>("block stale"),        with_kernel<Shifted<-1>>("mask one too narrow"),
-          with_kernel<Shifted<1>>("mask one too wide"), with_kernel<Leak>("key of zeros leaks")};
+  return {{"block lost", with_victim(lost)},
+          {"block twice", with_victim(twice)},
+          {"block stale", with_victim(stale)},
+          {"mask one too narrow", with_queries_shifted(-1)},
+          {"mask one too wide", with_queries_shifted(1)},
+          {"key of zeros leaks", with_victim(leak)}};
 }
 
 }  // namespace ringcheck

@@ -37,17 +37,17 @@ std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
   const std::vector<Tally> tallies = comparison();
   std::vector<TensorVerdict> verdicts;
   for (size_t i = 0; i < tallies.size(); ++i) {
-    const Member& member = kMembers[i];
-    const at::Tensor& actual = evidence.outcome.tensors.*member.tensor;
-    const int64_t heads = member.of_keys ? 1 : test.q_heads / test.kv_heads;
+    const NamedTensor& named = kTensors[i];
+    const at::Tensor& actual = evidence.outcome.tensors.*named.tensor;
+    const int64_t heads = is_of_keys(named) ? 1 : test.q_heads / test.kv_heads;
     if (!actual.defined())
-      verdicts.push_back(absent(member.name));
+      verdicts.push_back(absent(named.name));
     else if (!comparison.comparable(i))
-      verdicts.push_back(misshapen(member.name, actual.sizes(), shape_of(member, test)));
+      verdicts.push_back(misshapen(named.name, actual.sizes(), shape_of(named, test)));
     else if (!comparison.judged(i))
-      verdicts.push_back(unjudged(member.name));
+      verdicts.push_back(unjudged(named.name));
     else
-      verdicts.push_back(judge(test, member.name, {tallies[i], test.kv_heads, heads}));
+      verdicts.push_back(judge(test, named.name, {tallies[i], test.kv_heads, heads}));
     if (!comparison.sampled()) verdicts.back() = charted(test, verdicts.back());
   }
   return verdicts;

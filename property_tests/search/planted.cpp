@@ -9,8 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "cp/context_parallel.h"
-#include "parity/contract.h"
+#include "parity/decorators/subject.h"
 #include "parity/oracle.h"
 
 namespace ringcheck::search {
@@ -21,166 +20,83 @@ using parity::RankInput;
 using parity::RankOutput;
 using parity::Subject;
 
-using Kernel = std::shared_ptr<const AttentionKernel>;
+using parity::AroundKernel;
+using parity::KernelCall;
 
-// A kernel that computes as another one does, but for what is overridden.
-class Changed : public AttentionKernel {
- public:
-  explicit Changed(Kernel kernel) : kernel_(std::move(kernel)) {}
-  std::optional<std::string> refuses(const BlockShape& shape) const override {
-    return kernel_->refuses(shape);
-  }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return kernel_->workspace_bytes(shape);
-  }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    return kernel_->forward(q, kv, mask, scale);
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    return kernel_->backward(q, kv, saved, mask, scale);
-  }
-
- protected:
-  Kernel kernel_;
-};
-
-// The block of the last hop, that of the right neighbour, is left out.
-class WithoutLastHop final : public Changed {
- public:
-  WithoutLastHop(Kernel kernel, Positions last)
-      : Changed(std::move(kernel)), last_(std::move(last)) {}
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    Partial part = Changed::forward(q, kv, mask, scale);
-    if (kv.positions == last_)
-      part = {at::zeros_like(part.out), at::full_like(part.lse, -INFINITY)};
-    return part;
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    Gradients d = Changed::backward(q, kv, saved, mask, scale);
-    if (kv.positions == last_)
-      d = {at::zeros_like(d.dq), at::zeros_like(d.dk), at::zeros_like(d.dv)};
-    return d;
-  }
-
- private:
-  Positions last_;
-};
+// In odd worlds the block of the last hop, that of the right neighbour, is left out.
+AroundKernel skip_last_hop(Communicator& comm, const Case& test) {
+  if (test.world % 2 == 0 || test.world == 1)
+    return {};
+  const Positions last = parity::layout_of(test).at(comm.right());
+  return {.after_forward =
+              [last](const KernelCall& call, Partial& part) {
+                if (call.kv.positions == last)
+                  part = {at::zeros_like(part.out), at::full_like(part.lse, -INFINITY)};
+              },
+          .after_backward =
+              [last](const KernelCall& call, Gradients& d) {
+                if (call.kv.positions == last)
+                  d = {at::zeros_like(d.dq), at::zeros_like(d.dk), at::zeros_like(d.dv)};
+              }};
+}
 
 // A window reaches one key too far into the shard of another rank.
-class WideAcrossShards final : public Changed {
- public:
-  using Changed::Changed;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    return Changed::forward(q, kv, widened(q, kv, mask), scale);
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    return Changed::backward(q, kv, saved, widened(q, kv, mask), scale);
-  }
-
- private:
-  static Mask widened(const QBlock& q, const KvBlock& kv, Mask mask) {
-    auto* window = std::get_if<Window>(&mask.kind);
-    if (window != nullptr && !(q.positions == kv.positions))
+AroundKernel widen_across_shards(Communicator&, const Case&) {
+  return {.before = [](KernelCall& call) {
+    auto* window = std::get_if<Window>(&call.mask.kind);
+    if (window != nullptr && !(call.q.positions == call.kv.positions))
       ++window->width;
-    return mask;
-  }
-};
+  }};
+}
+
+at::Tensor heads(const at::Tensor& x, const at::Tensor& order) {
+  return x.index_select(1, order.to(x.device()));
+}
+
+// The order in which the right map of heads is that by h % kv_heads.
+at::Tensor modulo_order(const KernelCall& call) {
+  return at::arange(call.q.q.size(1)).view({-1, call.kv.shape.heads}).t().flatten();
+}
 
 // Query head h reads key-value head h % kv_heads: the heads are put in the order in which the
-// right map does that.
-class ModuloHeads final : public Changed {
- public:
-  using Changed::Changed;
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    const auto [to, from] = orders(q.q.size(1), kv.shape.heads);
-    const Partial part = Changed::forward({heads(q.q, to), q.positions}, kv, mask, scale);
-    return {heads(part.out, from), heads(part.lse, from)};
-  }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    const auto [to, from] = orders(q.q.size(1), kv.shape.heads);
-    const Saved moved{heads(saved.o, to), heads(saved.lse, to), heads(saved.d, to),
-                      heads(saved.d_o, to)};
-    Gradients d = Changed::backward({heads(q.q, to), q.positions}, kv, moved, mask, scale);
-    return {heads(d.dq, from), d.dk, d.dv};
-  }
-
- private:
-  static at::Tensor heads(const at::Tensor& x, const at::Tensor& order) {
-    return x.index_select(1, order.to(x.device()));
-  }
-  // There and back.
-  static std::pair<at::Tensor, at::Tensor> orders(int64_t q_heads, int64_t kv_heads) {
-    const at::Tensor to = at::arange(q_heads).view({-1, kv_heads}).t().flatten();
-    return {to, to.argsort()};
-  }
-};
+// right map does that, and back.
+AroundKernel count_heads_modulo(Communicator&, const Case&) {
+  return {.before =
+              [](KernelCall& call) {
+                const at::Tensor to = modulo_order(call);
+                call.q.q = heads(call.q.q, to);
+                if (auto& saved = call.saved)
+                  *saved = {heads(saved->o, to), heads(saved->lse, to), heads(saved->d, to),
+                            heads(saved->d_o, to)};
+              },
+          .after_forward =
+              [](const KernelCall& call, Partial& part) {
+                const at::Tensor from = modulo_order(call).argsort();
+                part = {heads(part.out, from), heads(part.lse, from)};
+              },
+          .after_backward =
+              [](const KernelCall& call, Gradients& d) {
+                d.dq = heads(d.dq, modulo_order(call).argsort());
+              }};
+}
 
 // O is off by a little, in units of the rounding of sums: the more, the wider the heads, the longer
 // the sequence and the more ranks there are. Results in 16 bits never show it.
-class GrowingError final : public Changed {
- public:
-  GrowingError(Kernel kernel, const Case& test) : Changed(std::move(kernel)) {
-    const double size = static_cast<double>(test.dim_v * test.seq * test.world) / (32.0 * 72 * 8);
-    factor_ = 1 + 150 * parity::contract_of(test).u_a * size;
-  }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    const Partial part = Changed::forward(q, kv, mask, scale);
-    return {part.out * factor_, part.lse};
-  }
+AroundKernel err_more_when_large(Communicator&, const Case& test) {
+  const double size = static_cast<double>(test.dim_v * test.seq * test.world) / (32.0 * 72 * 8);
+  const double factor = 1 + 150 * parity::contract_of(test).u_a * size;
+  return {.after_forward = [factor](const KernelCall&, Partial& part) {
+    part.out = part.out * factor;
+  }};
+}
 
- private:
-  double factor_ = 1;
-};
-
-using Change = std::function<Kernel(Kernel, const Communicator&, const Case&)>;
-
-Subject with_kernel(const Change& change) {
-  return [change](Communicator& comm, const Case& test, const RankInput& input) {
-    auto parts = parity::options_of(test);
-    parts.plan.kernel = change(parts.plan.kernel, comm, test);
-    return parity::context_parallel_with(parts, comm, test, input);
+// From three ranks on, the last one stops sending after its first message.
+parity::Transfer go_silent(Communicator&) {
+  return [transfers = 0](Communicator& comm, parity::Posting posting) mutable {
+    if (comm.size() >= 3 && comm.rank() == comm.size() - 1 && transfers++ > 0)
+      posting.sends.clear();
+    return parity::post(comm, std::move(posting));
   };
-}
-
-Kernel skip_last_hop(Kernel kernel, const Communicator& comm, const Case& test) {
-  if (test.world % 2 == 0 || test.world == 1)
-    return kernel;
-  return std::make_shared<WithoutLastHop>(kernel, parity::layout_of(test).at(comm.right()));
-}
-
-// The last rank stops sending after its first message.
-class Silent final : public Communicator {
- public:
-  explicit Silent(Communicator& comm)
-      : Communicator(comm.group(), comm.shared_ledger(), comm.deadline()), comm_(comm) {}
-  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
-                   Label label) override {
-    if (transfers_++ > 0 && rank() == size() - 1)
-      sends.clear();
-    return comm_.transfer(std::move(sends), std::move(receives), label);
-  }
-  void finish() override { comm_.finish(); }
-  std::unique_ptr<Communicator> over(Group group) override { return comm_.over(std::move(group)); }
-
- private:
-  Communicator& comm_;
-  int transfers_ = 0;
-};
-
-RankOutput go_silent(Communicator& comm, const Case& test, const RankInput& input) {
-  if (test.world < 3)
-    return parity::context_parallel(comm, test, input);
-  Silent silent(comm);
-  return parity::context_parallel(silent, test, input);
 }
 
 // The second rank never comes back from anywhere.
@@ -215,23 +131,19 @@ RankOutput abort_when_small(Communicator& comm, const Case& test, const RankInpu
 }  // namespace
 
 std::map<std::string, Planted> planted() {
-  const auto wide = [](Kernel kernel, const Communicator&, const Case&) -> Kernel {
-    return std::make_shared<WideAcrossShards>(kernel);
-  };
-  const auto modulo = [](Kernel kernel, const Communicator&, const Case&) -> Kernel {
-    return std::make_shared<ModuloHeads>(kernel);
-  };
-  const auto growing = [](Kernel kernel, const Communicator&, const Case& test) -> Kernel {
-    return std::make_shared<GrowingError>(kernel, test);
-  };
+  using parity::with_kernel;
   return {
       {"skips-last-hop",
        {"in odd worlds the last block is not attended", with_kernel(skip_last_hop)}},
-      {"wide-window", {"windows are one too wide between shards", with_kernel(wide)}},
-      {"modulo-heads", {"query head h reads key-value head h % kv_heads", with_kernel(modulo)}},
-      {"growing-error", {"O is off by a little more in larger cases", with_kernel(growing)}},
+      {"wide-window",
+       {"windows are one too wide between shards", with_kernel(widen_across_shards)}},
+      {"modulo-heads",
+       {"query head h reads key-value head h % kv_heads", with_kernel(count_heads_modulo)}},
+      {"growing-error",
+       {"O is off by a little more in larger cases", with_kernel(err_more_when_large)}},
       {"goes-silent",
-       {"from three ranks on, the last one sends its first message only", go_silent}},
+       {"from three ranks on, the last one sends its first message only",
+        parity::with_transfers(go_silent)}},
       {"runs-away", {"the second rank never comes back, nor waits", run_away}},
       {"fails-sometimes", {"dV is wrong in two of three runs", fail_sometimes()}},
       {"aborts-when-small",

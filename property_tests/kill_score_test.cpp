@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The oracles of this build kill no fewer planted bugs than the committed result says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "property_tests/detection_gate.h"
+#include "property_tests/program.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using nlohmann::json;
+
+class KillScore : public ::testing::TestWithParam<const char*> {};
+
+// Exit code 0: the self-test of the judging is met, and the same cases without a bug are clean.
+TEST_P(KillScore, IsNoLower) {
+  const std::string dtype = GetParam();
+  const Folder folder;
+  const Ran ran = ringcheck({"faults", "--dtype", dtype, "--json", folder.file("json")});
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  const json matrix = json::parse(read_text(folder.file("json")));
+  EXPECT_THAT(lost_kills(matrix, committed_result("cpu_faults.json"), dtype),
+              ::testing::IsEmpty());
+  const int killed = matrix.at("score").at("killed"), localised = matrix.at("score").at("localised");
+  EXPECT_GT(killed, 0);
+  EXPECT_GE(10 * localised, 9 * killed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, KillScore,
+                         ::testing::Values("float64", "float32", "bf16", "fp16"));
+
+}  // namespace
+}  // namespace ringcheck::testing
