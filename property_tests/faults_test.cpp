@@ -102,7 +102,8 @@ TEST(Faults, AllStandInTheCommittedMatrix) {
   std::set<std::pair<std::string, std::string>> expected, committed;
   for (const auto& [name, fault] : Faults::all())
     for (const char* dtype : {"float64", "float32", "bf16", "fp16"}) expected.emplace(name, dtype);
-  for (const auto& cell : testing::committed_result("cpu_faults.json").at("cells"))
+  const auto matrix = testing::committed_result("cpu_faults.json");
+  for (const auto& cell : matrix.at("cells"))
     committed.emplace(cell.at("fault"), cell.at("dtype"));
   EXPECT_EQ(committed, expected);
 }
