@@ -67,19 +67,19 @@ std::string as_list(const std::string& lines) {
 constexpr const char* kOracles = R"(
 ## Who sees the planted bugs
 
-A bug is killed where an oracle rejects its outcome, or a deadline or a failing rank shows it, while the
-same cases without it pass every oracle. An oracle that needs further runs of a case is asked where the
-cheaper ones saw nothing or did not name the place, so its count is a lower bound. A fault of the judging
-itself is killed by the self-test that comes before every run.
+A bug is killed where an oracle rejects its outcome, or a deadline or a failing rank shows it, while
+the same cases without it pass every oracle. An oracle that needs further runs of a case is asked
+where the cheaper ones saw nothing or did not name the place, so its count is a lower bound. A fault
+of the judging itself is killed by the self-test that comes before every run.
 
 )";
 
 constexpr const char* kPeers = R"(
 ## The same bugs, by the criteria of other projects' tests
 
-Each is given our inputs, which are harder to pass than theirs, and the tolerances, the reference and
-the tensors of its own test. Counted are the cells whose dtype it looks at; a case that it rejects
-without the bug as well counts as not noticed.
+Each is given our inputs, which are harder to pass than theirs, and the tolerances, the reference
+and the tensors of its own test. Counted are the cells whose dtype it looks at; a case that it
+rejects without the bug as well counts as not noticed.
 
 | tests of | killed | ours, in the same cells |
 |---|---|---|
@@ -90,12 +90,12 @@ std::string limits_introduction(int trials) {
 ## How small an error is seen
 
 The smallest planted relative error that is seen in 95 % of )" + std::to_string(trials) +
-         R"( trials, each with other data and another
-place, by bisection on a grid of 8 steps a decade: by our three bounds (HARD, STAT, CHART of
-[numerics.md](numerics.md)) and by the criteria of other projects. An *element*, and a row, is one at least
-as large as the root mean square; what is wrong in the whole *tensor* or *inside* the subject is wrong on
-one rank alone as well, with which those compare that have no independent reference. `inf`: no error up to
-100 is seen; `-`: it does not look there.
+         R"( trials, each with other data
+and another place, by bisection on a grid of 8 steps a decade: by our three bounds (HARD, STAT,
+CHART of [numerics.md](numerics.md)) and by the criteria of other projects. An *element*, and a row,
+is one at least as large as the root mean square; what is wrong in the whole *tensor* or *inside* the
+subject is wrong on one rank alone as well, with which those compare that have no independent
+reference. `inf`: no error up to 100 is seen; `-`: it does not look there.
 )";
 }
 

@@ -52,8 +52,8 @@ std::string console_text(const KillMatrix& matrix) {
   for (const auto& [oracle, asked] : times_asked(matrix))
     text << reports::left(oracle, 20) << " asked " << reports::right(std::to_string(asked.times), 5)
          << " times, saw " << asked.saw << "\n";
-  text << "\n" << peers_table(matrix) << "\n" << headline(matrix) << "wall time: " << reports::seconds_text(matrix.seconds)
-       << "\n";
+  text << "\n" << peers_table(matrix) << "\n" << headline(matrix)
+       << "wall time: " << reports::seconds_text(matrix.seconds) << "\n";
   return text.str();
 }
 

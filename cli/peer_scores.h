@@ -13,7 +13,7 @@ namespace ringcheck::cli {
 std::string share(int part, int whole);
 
 // Where a fault of the subject is not equivalent and the tests of a project look at its dtype: in
-// how many such cells they notice. Where they reject the case without the bug as well, that is none.
+// how many such cells they notice. Where they reject the case without the bug as well, in none.
 std::map<std::string, parity::Score> scores_of_peers(const KillMatrix& matrix);
 
 // A line a project, ours in the same cells beside it.

@@ -168,8 +168,12 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
   program.add_option("--sample", options->sample, "judge N random queries and keys of each head")
       ->group(group)
       ->type_name("N");
-  program.add_option("--json", options->telling.json, "write the result")->group(group)->type_name("FILE");
-  program.add_option("--junit", options->telling.junit, "write JUnit XML")->group(group)->type_name("FILE");
+  program.add_option("--json", options->telling.json, "write the result")
+      ->group(group)
+      ->type_name("FILE");
+  program.add_option("--junit", options->telling.junit, "write JUnit XML")
+      ->group(group)
+      ->type_name("FILE");
   program.add_flag("--verbose,-v", options->telling.verbose, "a line per case")->group(group);
   return [options] { return run(*options); };
 });

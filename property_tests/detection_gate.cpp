@@ -62,7 +62,8 @@ std::vector<std::string> lost_kills(const json& matrix, const json& committed,
   for (const auto& [fault, result] : before) {
     const auto found = now.find(fault);
     const std::string here = found == now.end() ? "not hunted" : found->second;
-    if (result == "killed" && here != "killed") lost.push_back(fault + " in " + dtype + ": " + here);
+    if (result == "killed" && here != "killed")
+      lost.push_back(fault + " in " + dtype + ": " + here);
   }
   for (const auto& [fault, result] : now)
     if (const auto found = before.find(fault);

@@ -24,7 +24,8 @@ std::vector<std::string> lost_kills(const nlohmann::json& matrix, const nlohmann
 
 // Limits of `ringcheck faults --sensitivity` in these dtypes that are gone or more than twice the
 // committed ones. Of our own detectors: what other projects' tests see is not ours to hold.
-std::vector<std::string> doubled_limits(const nlohmann::json& found, const nlohmann::json& committed,
+std::vector<std::string> doubled_limits(const nlohmann::json& found,
+                                        const nlohmann::json& committed,
                                         const std::set<std::string>& dtypes);
 
 // Tensors of a result of `ringcheck verify` that count as judged although a zero would pass for 2 %

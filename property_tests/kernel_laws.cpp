@@ -23,6 +23,16 @@ Partial attend(const KernelCase& test, const parity::Problem& p,
   return {part.out.cpu(), part.lse.cpu()};
 }
 
+// Where a forward pass over all slots, in so many blocks, is beyond its bounds.
+std::string forward_beyond(const KernelCase& test, const parity::Problem& p, const Partial& part,
+                           int blocks) {
+  const reference::Judgement truth = kernel_judgement(test, p, blocks);
+  reference::Tensors actual = truth.value;
+  actual.o = unpicked(part.out, test.order, test.mask.length);
+  actual.lse = unpicked(part.lse, test.order, test.mask.length);
+  return beyond(actual, truth);
+}
+
 // 1 where the mask lets the query at slot i of `queries` see the key at slot j of `keys`.
 at::Tensor predicate(const Mask& mask, const std::vector<int64_t>& queries,
                      const std::vector<int64_t>& keys) {
@@ -44,11 +54,7 @@ RC_GTEST_PROP(Kernel, SplittingTheKeysIsMerging, ()) {
   Partial whole = attend(test, p, test.order, b);
   if (cut > 0)
     whole = merge(attend(test, p, test.order, a), whole);
-  const reference::Judgement truth = kernel_judgement(test, p, 2);
-  reference::Tensors actual = truth.value;
-  actual.o = unpicked(whole.out, test.order, test.mask.length);
-  actual.lse = unpicked(whole.lse, test.order, test.mask.length);
-  RC_ASSERT(beyond(actual, truth) == "");
+  RC_ASSERT(forward_beyond(test, p, whole, 2) == "");
 }
 
 // A block of which no query sees a key is the identity, bit for bit.
@@ -197,11 +203,7 @@ RC_GTEST_PROP(Kernel, StridesDoNotMatter, ()) {
   q.q = q.q.transpose(1, 2).contiguous().transpose(1, 2);
   const Partial part =
       test.entry().forward(q, key_block(p.k, p.v, test.order), test.mask, test.scale);
-  const reference::Judgement truth = kernel_judgement(test, p, 1);
-  reference::Tensors actual = truth.value;
-  actual.o = unpicked(part.out, test.order, test.mask.length);
-  actual.lse = unpicked(part.lse, test.order, test.mask.length);
-  RC_ASSERT(beyond(actual, truth) == "");
+  RC_ASSERT(forward_beyond(test, p, part, 1) == "");
 }
 
 // workspace_bytes is an upper bound of what a call allocates beside its results.

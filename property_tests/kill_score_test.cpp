@@ -29,7 +29,8 @@ TEST_P(KillScore, IsNoLower) {
   const json matrix = hunted(dtype, "all");
   EXPECT_THAT(lost_kills(matrix, committed_result("cpu_faults.json"), dtype),
               ::testing::IsEmpty());
-  const int killed = matrix.at("score").at("killed"), localised = matrix.at("score").at("localised");
+  const json& score = matrix.at("score");
+  const int killed = score.at("killed"), localised = score.at("localised");
   EXPECT_GT(killed, 0);
   EXPECT_GE(10 * localised, 9 * killed);
 }
@@ -39,8 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, KillScore,
 
 // A build that judges less is refused.
 TEST(KillGate, RefusesARunWithoutMostOracles) {
-  EXPECT_GT(lost_kills(hunted("bf16", "counters"), committed_result("cpu_faults.json"), "bf16").size(),
-            50U);
+  const json matrix = hunted("bf16", "counters");
+  EXPECT_GT(lost_kills(matrix, committed_result("cpu_faults.json"), "bf16").size(), 50U);
 }
 
 }  // namespace
