@@ -93,8 +93,8 @@ The smallest planted relative error that is seen in 95 % of )" + std::to_string(
          R"( trials, each with other data
 and another place, by bisection on a grid of 8 steps a decade: by our three bounds (HARD, STAT,
 CHART of [numerics.md](numerics.md)) and by the criteria of other projects. An *element*, and a row,
-is one at least as large as the root mean square; what is wrong in the whole *tensor* or *inside* the
-subject is wrong on one rank alone as well, with which those compare that have no independent
+is one at least as large as the root mean square; what is wrong in the whole *tensor* or *inside*
+the subject is wrong on one rank alone as well, with which those compare that have no independent
 reference. `inf`: no error up to 100 is seen; `-`: it does not look there.
 )";
 }
