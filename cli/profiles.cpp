@@ -118,6 +118,28 @@ void append_mpi(Cases& cases, const std::vector<int>& worlds, int count) {
   }
 }
 
+// Shards of a slot more than the tiles of kernels, where there is a rest and more than one tile.
+void append_tile_edges(Cases& cases, const std::string& device) {
+  Case probe;
+  probe.device = device;
+  for (const std::string& kernel : kernels_on(parity::device_type_of(probe))) {
+    Cases own;
+    for (const char* mask : {"causal", "full", "window[131]"})
+      for (const char* length : {"s258", "s514"})
+        for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
+          Case test = parity::parse_case("ring:p2p/contiguous/P2/hq4/hkv1/d64/" +
+                                         std::string(mask) + "/" + length + "/" + dtype);
+          test.device = device;
+          test.kernel = kernel;
+          if (!parity::not_supported(test))
+            own.push_back(test);
+        }
+    // All dtypes in turn.
+    for (size_t i = 0; i < own.size(); i += 3)
+      cases.push_back(own[i]);
+  }
+}
+
 // The shapes at which a kernel's contract says what RMS z and bias must be.
 void append_calibrated(Cases& cases, const std::string& device) {
   for (const auto& [kernel, unused] : AttentionKernels::all()) {
@@ -134,6 +156,7 @@ void append_calibrated(Cases& cases, const std::string& device) {
 Cases smoke(const std::string& device) {
   Cases cases = covering(CaseSpace(parity::smoke_ranges(), device), 300, 1);
   append_regressions(cases, false);
+  append_tile_edges(cases, device);
   append(cases, {"ring:alltoall/headtail/causal/P4/hq2/hkv1/s1024/d64/bf16/rope:half[10000]",
                  "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
                  "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
@@ -147,6 +170,7 @@ Cases smoke(const std::string& device) {
 Cases conformance(const std::string& device) {
   Cases cases = covering(CaseSpace(parity::smoke_ranges(), device), 3000, 2);
   append_regressions(cases, true);
+  append_tile_edges(cases, device);
   cases = moved(std::move(cases), device);
   append_calibrated(cases, device);
   append_mpi(cases, {2, 3, 4, 7}, 25);
@@ -167,7 +191,7 @@ Cases stress(const std::string& device) {
 
 const std::map<std::string, Profile>& profiles() {
   static const std::map<std::string, Profile> table{
-      {"smoke", {"about 340 small cases, every pair of choices; under a minute", smoke}},
+      {"smoke", {"about 360 small cases, every pair of choices; under a minute", smoke}},
       {"conformance", {"about 3100 small cases", conformance}},
       {"stress", {"about 170 larger cases, lengths to 5000, worlds to 16", stress}}};
   return table;

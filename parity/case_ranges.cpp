@@ -20,6 +20,7 @@ Ranges smoke_ranges() {
   ranges.heads = {"1/1", "4/4", "4/2", "4/1", "6/2", "3/3"};
   ranges.dims = {"8/8", "16/16", "32/32", "64/64", "16/24", "24/8"};
   ranges.worlds = {1, 2, 3, 4, 5, 7, 8};
+  ranges.scales.push_back("-0.25");
   return ranges;
 }
 
