@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
@@ -22,6 +23,14 @@ struct Tagged {
   ~Tagged() { current = {}; }
 };
 
+// What LibTorch does to memory that it allocates without a value, where it was told to.
+at::Tensor filled_if_asked(at::Tensor memory) {
+  const at::Context& context = at::globalContext();
+  if (context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory())
+    memory.fill_(NAN);
+  return memory;
+}
+
 at::Tensor aligned_host_buffer(const KvShape& shape) {
   const size_t bytes = static_cast<size_t>(shape.bytes());
   const size_t reserved = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
@@ -32,7 +41,8 @@ at::Tensor aligned_host_buffer(const KvShape& shape) {
     c10::reportMemoryUsageToProfiler(pointer, -bytes, 0, 0, at::kCPU);
     std::free(pointer);
   };
-  return at::from_blob(memory, {shape.elements()}, release, at::TensorOptions(shape.dtype));
+  return filled_if_asked(
+      at::from_blob(memory, {shape.elements()}, release, at::TensorOptions(shape.dtype)));
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
   at::set_num_threads(1);
   Group everybody;
   everybody.rank = rank;
-  everybody.device = device_of_rank(world.device, rank);
+  everybody.device = device_of_rank(world.device, world.first_device + rank);
   for (int r = 0; r < world.size; ++r) everybody.world_ranks.push_back(r);
   auto ledger = std::make_shared<Ledger>();
   if (world.observer)

@@ -15,6 +15,7 @@ struct ThreadWorld {
   // Told what a rank is about to do; called on that rank's thread.
   std::function<void(int rank, const Operation&)> observer;
   at::DeviceType device = at::kCPU;  // ranks take the devices of this kind in turn
+  int first_device = 0;              // that of rank 0
 };
 
 // Runs `body` on `world.size` ranks, one thread each, with a stream of its own where the device

@@ -96,6 +96,15 @@ TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::Int
   return verdict;
 }
 
+TensorVerdict not_returned(const std::string& name) {
+  TensorVerdict verdict;
+  verdict.tensor = name;
+  verdict.status = Status::kFail;
+  verdict.max_abs = verdict.hard_ratio = verdict.max_z = kInfinity;
+  verdict.worst = "not returned";
+  return verdict;
+}
+
 TensorVerdict judge(const Case& test, const std::string& name, const Tallied& tallied) {
   const Tally& tally = tallied.tally;
   TensorVerdict verdict;

@@ -34,6 +34,9 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
 // A tensor of another shape than it should have.
 TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected);
 
+// A tensor that is not there.
+TensorVerdict not_returned(const std::string& name);
+
 // Tallies and judges one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
 // All are [batch, heads, seq] or [batch, heads, seq, dim]; value, bound and sigma in float64.
 // A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand outside

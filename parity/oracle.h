@@ -30,6 +30,7 @@ struct Oracle {
   std::function<std::vector<Run>(const Case&)> variations = {};
   enum class Rigour { kExact, kBound } rigour = Rigour::kBound;  // equality, or within a bound
   std::string cost = {};  // of judging, in the notation of docs/notation.md
+  std::string needs = {};  // what a case must have for the further runs to say something
 };
 using Oracles = Registry<Oracle>;
 

@@ -3,10 +3,12 @@
 #include "parity/outcome.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 
 #include <bit>
 
 #include "cp/shard.h"
+#include "parity/calls.h"
 #include "parity/out_of_memory.h"
 
 namespace ringcheck::parity {
@@ -15,7 +17,6 @@ namespace {
 // One tensor of all ranks, in sequence order on rank 0.
 at::Tensor collect(Communicator& comm, const Layout& layout, int64_t length,
                    const at::Tensor& local) {
-  if (!local.defined()) return {};
   const at::Tensor own = local.contiguous();
   std::vector<at::Tensor> sends(comm.size()), receives(comm.size());
   sends[0] = own;
@@ -34,7 +35,7 @@ std::vector<int64_t> flat(const RankRecord& record) {
     for (const double part : {s.attention, s.communication, s.exposed, s.overlapped})
       values.push_back(std::bit_cast<int64_t>(part));
   values.insert(values.end(), {record.peak_bytes, record.kv_bytes, record.traveller_bytes,
-                               record.wrong_pads});
+                               record.wrong_pads, record.grown_bytes});
   for (const auto& edges : {record.sent_to, record.received_from})
     values.insert(values.end(), edges.begin(), edges.end());
   return values;
@@ -50,7 +51,7 @@ RankRecord record_from(const int64_t* value, int world) {
     for (double* part : {&s->attention, &s->communication, &s->exposed, &s->overlapped})
       *part = std::bit_cast<double>(*value++);
   for (int64_t* field : {&record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
-                         &record.wrong_pads})
+                         &record.wrong_pads, &record.grown_bytes})
     *field = *value++;
   for (auto* edges : {&record.sent_to, &record.received_from}) {
     edges->assign(value, value + world);
@@ -59,27 +60,76 @@ RankRecord record_from(const int64_t* value, int world) {
   return record;
 }
 
-std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
-  const at::Tensor local = at::tensor(flat(own), at::kLong);
+std::vector<at::Tensor> gather(Communicator& comm, const at::Tensor& local) {
   std::vector<at::Tensor> gathered;
   for (int rank = 0; rank < comm.size(); ++rank) gathered.push_back(at::empty_like(local));
   comm.all_gather(local, gathered, {"collect"}).wait();
+  return gathered;
+}
+
+std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   std::vector<RankRecord> records;
-  for (const at::Tensor& values : gathered)
+  for (const at::Tensor& values : gather(comm, at::tensor(flat(own), at::kLong)))
     records.push_back(record_from(values.const_data_ptr<int64_t>(), comm.size()));
   return records;
 }
 
+struct Returned {
+  const char* name;
+  at::Tensor RankOutput::*from;
+  at::Tensor& (*to)(Outcome&);
+};
+constexpr Returned kReturned[] = {
+    {"o", &RankOutput::o, [](Outcome& x) -> at::Tensor& { return x.tensors.o; }},
+    {"lse", &RankOutput::lse, [](Outcome& x) -> at::Tensor& { return x.tensors.lse; }},
+    {"dq", &RankOutput::dq, [](Outcome& x) -> at::Tensor& { return x.tensors.dq; }},
+    {"dk", &RankOutput::dk, [](Outcome& x) -> at::Tensor& { return x.tensors.dk; }},
+    {"dv", &RankOutput::dv, [](Outcome& x) -> at::Tensor& { return x.tensors.dv; }},
+    {"q", &RankOutput::q_rotated, [](Outcome& x) -> at::Tensor& { return x.q_rotated; }},
+    {"k", &RankOutput::k_rotated, [](Outcome& x) -> at::Tensor& { return x.k_rotated; }}};
+
+// Of each tensor the ranks that did not return it, on every rank.
+std::vector<std::vector<int>> without(Communicator& comm, const RankOutput& own) {
+  std::vector<int64_t> returned;
+  for (const Returned& tensor : kReturned) returned.push_back((own.*tensor.from).defined());
+  std::vector<std::vector<int>> lacking(returned.size());
+  const std::vector<at::Tensor> gathered = gather(comm, at::tensor(returned, at::kLong));
+  for (int rank = 0; rank < comm.size(); ++rank)
+    for (size_t i = 0; i < lacking.size(); ++i)
+      if (gathered[rank].const_data_ptr<int64_t>()[i] == 0) lacking[i].push_back(rank);
+  return lacking;
+}
+
+// A tensor that some rank lacks is nobody's. The rotated q and k are not missed, nor is what the
+// subject says that it cannot show; O is always.
+void collect(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
+  const Layout layout = layout_of(test);
+  const std::vector<std::vector<int>> lacking = without(comm, own);
+  for (size_t i = 0; i < lacking.size(); ++i) {
+    const std::string name = kReturned[i].name;
+    if (lacking[i].empty())
+      kReturned[i].to(outcome) = collect(comm, layout, test.seq, own.*kReturned[i].from);
+    else if (name != "q" && name != "k" && (name == "o" || !own.withheld.contains(name)))
+      outcome.missing.push_back(
+          static_cast<int>(lacking[i].size()) == comm.size()
+              ? name + ": not returned"
+              : c10::str(name, ": not returned by rank ", lacking[i].front()));
+  }
+}
+
 std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
-  const Layout layout = layout_of(test);
-  const RankInput input{run.problem(test, layout.at(world.rank())), layout[world.rank()]};
-  const RankOutput own = subject(world, test, input);
-  const auto whole = [&](const at::Tensor& local) { return collect(world, layout, test.seq, local); };
-  Outcome outcome{{whole(own.o), whole(own.lse), whole(own.dq), whole(own.dk), whole(own.dv)},
-                  whole(own.q_rotated),
-                  whole(own.k_rotated),
-                  collect(world, own.record)};
+  const Positions own_positions = layout_of(test).at(world.rank());
+  RankInput input{run.problem(test, own_positions), own_positions};
+  if (run.meanwhile) input.meanwhile = run.meanwhile(test, own_positions);
+  const std::shared_ptr<void> around =
+      run.surroundings ? run.surroundings(world, test) : std::shared_ptr<void>();
+  const RankOutput own = called(run, world, subject, input);
+  Outcome outcome;
+  collect(world, test, own, outcome);
+  outcome.ranks = collect(world, own.record);
+  outcome.withheld = own.withheld;
+  outcome.solved_meanwhile = own.solved_meanwhile;
   world.finish();
   if (world.rank() != 0) return std::nullopt;
   return outcome;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "cp/thread_world.h"
@@ -15,12 +16,23 @@ struct Outcome {
   reference::Tensors tensors;      // in the dtypes the subject returned them in
   at::Tensor q_rotated, k_rotated;
   std::vector<RankRecord> ranks;
+  std::vector<std::string> missing = {};  // tensors that were not returned, with the rank, in words
+  std::set<std::string> withheld = {};    // tensors that the subject says it cannot show
+  bool solved_meanwhile = false;
 };
 
-// One execution of a subject: a case, and what its tensors are.
+// What surrounds a subject on a rank: called before it, and what it returns lives until the subject
+// has returned on all ranks. Collective.
+using Surroundings = std::function<std::shared_ptr<void>(Communicator&, const Case&)>;
+
+// One execution of a subject: a case, what its tensors are, and under which circumstances.
 struct Run {
   Case test;
   ProblemSource problem = [](const Case& c, const Positions& p) { return problem_of(c, p); };
+  ProblemSource meanwhile = {};    // of RankInput
+  Surroundings surroundings = {};
+  int calls = 1;                   // of the subject, one after the other; the last one counts
+  int first_device = 0;            // that of rank 0, of threads
 };
 
 // Runs the subject on the ranks of `world` and brings everything to its rank 0; nothing on the

@@ -11,14 +11,14 @@
 #include "parity/truth.h"
 
 namespace ringcheck::parity {
-namespace {
 
-// As if every bit that differs were infinitely wrong.
 TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& actual,
                         const at::Tensor& expected) {
   const at::Tensor value = expected.to(at::kDouble), none = at::zeros_like(value);
   return compare(test, name, actual, value, none, none);
 }
+
+namespace {
 
 // Position p becomes length - 1 - p; those behind the end stay.
 Positions mirrored(const Positions& positions, int64_t length) {
@@ -60,9 +60,12 @@ std::vector<Run> in_reverse(const Case& test, ProblemTensors which) {
 OracleVerdict identical(const Case& test, const reference::Tensors& actual,
                         const reference::Tensors& expected) {
   std::vector<TensorVerdict> tensors;
-  for (const auto& [name, tensor] : kTensors)
-    if ((expected.*tensor).defined() && (actual.*tensor).defined())
-      tensors.push_back(same_bits(test, name, actual.*tensor, expected.*tensor));
+  for (const auto& [name, tensor] : kTensors) {
+    if (!(expected.*tensor).defined()) continue;
+    tensors.push_back((actual.*tensor).defined()
+                          ? same_bits(test, name, actual.*tensor, expected.*tensor)
+                          : not_returned(name));
+  }
   return verdict_of(std::move(tensors));
 }
 
@@ -97,7 +100,11 @@ Measured image(const Measured& of, const Image& map) {
 OracleVerdict agree(const Case& test, const Measured& actual, const Measured& expected) {
   std::vector<TensorVerdict> tensors;
   for (const auto& [name, tensor] : kTensors) {
-    if (!(expected.value.*tensor).defined() || !(actual.value.*tensor).defined()) continue;
+    if (!(expected.value.*tensor).defined()) continue;
+    if (!(actual.value.*tensor).defined()) {
+      tensors.push_back(not_returned(name));
+      continue;
+    }
     const at::Tensor variance =
         (actual.sigma.*tensor).square() + (expected.sigma.*tensor).square();
     tensors.push_back(compare(test, name, actual.value.*tensor, expected.value.*tensor,
@@ -114,8 +121,10 @@ OracleVerdict right(const Run& run, const Outcome& outcome, const std::function<
   const Image nothing = [](const reference::Tensors& x) {
     return reference::Tensors{x.o * 0, x.lse * 0, x.dq * 0, x.dk * 0, x.dv * 0};
   };
-  return agree(run.test, {outcome.tensors, nothing(truth.bound), nothing(truth.bound)},
-               {truth.value, truth.bound, truth.sigma});
+  Measured expected{truth.value, truth.bound, truth.sigma};
+  for (const auto& [name, tensor] : kTensors)
+    if (outcome.withheld.contains(name)) (expected.value.*tensor).reset();
+  return agree(run.test, {outcome.tensors, nothing(truth.bound), nothing(truth.bound)}, expected);
 }
 
 OracleVerdict same_bits_in_all_runs(const Evidence& evidence) {

@@ -28,6 +28,10 @@ std::vector<Run> in_reverse(const Case& test, ProblemTensors which);
 OracleVerdict identical(const Case& test, const reference::Tensors& actual,
                         const reference::Tensors& expected);
 
+// One tensor, of any name. As if every bit that differs were infinitely wrong.
+TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& actual,
+                        const at::Tensor& expected);
+
 // All further runs have the bits of the run of the case.
 OracleVerdict same_bits_in_all_runs(const Evidence& evidence);
 

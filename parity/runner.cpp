@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/runner.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <map>
 
 #include "cp/error.h"
+#include "parity/comparison.h"
 #include "parity/out_of_memory.h"
 
 namespace ringcheck::parity {
@@ -43,6 +46,12 @@ Variations variations_of(const Case& test, const RunOptions& options) {
   return runs;
 }
 
+at::Device device_of(const Outcome& outcome) {
+  for (const auto& [name, tensor] : kTensors)
+    if ((outcome.tensors.*tensor).defined()) return (outcome.tensors.*tensor).device();
+  return at::kCPU;
+}
+
 // What the subject did: in the run of the case, and in the others, and how long these took.
 struct Observed {
   Outcome outcome;
@@ -50,24 +59,58 @@ struct Observed {
   std::map<std::string, double> seconds;
 };
 
+// A tensor that a further run lacks is missing, too.
+void note_missing(const std::string& oracle, const Outcome& run, Outcome& whole) {
+  for (const std::string& what : run.missing)
+    whole.missing.push_back("in a further run, for " + oracle + ", " + what);
+}
+
+std::vector<Outcome> variations_for(const std::string& oracle, const Observed& observed) {
+  const auto found = observed.variations.find(oracle);
+  return found == observed.variations.end() ? std::vector<Outcome>() : found->second;
+}
+
+// Who judges: those that were chosen, and whatever they are, `returned` where a tensor is missing.
+std::vector<std::string> judges(const Observed& observed, const RunOptions& options) {
+  std::vector<std::string> names = options.judging.oracles;
+  const bool chosen = std::ranges::find(names, "returned") != names.end();
+  if (!observed.outcome.missing.empty() && !chosen) names.push_back("returned");
+  return names;
+}
+
+// What a relation says of tensors that are not there is nothing.
+OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence) {
+  const bool complete = evidence.outcome.missing.empty() && evidence.outcome.withheld.empty();
+  OracleVerdict result;
+  result.status = Status::kNotApplicable;
+  if (oracle.variations && evidence.variations.empty()) {
+    result.findings = {oracle.needs.empty() ? "no further run of this case says anything"
+                                            : "needs " + oracle.needs};
+    return result;
+  }
+  if (complete) return oracle.judge(evidence);
+  try {
+    return oracle.judge(evidence);
+  } catch (const c10::Error&) {
+    result.findings = {"needs a tensor that was not returned"};
+    return result;
+  }
+}
+
 Verdict judged(const Case& test, const Observed& observed, const RunOptions& options) {
   const auto tick = [&] {
     if (options.observer) options.observer(0, {"judge"});
   };
   tick();
-  const Problem problem = problem_of(test).to(observed.outcome.tensors.o.device());
+  const Problem problem = problem_of(test).to(device_of(observed.outcome));
   Verdict verdict;
   verdict.test = test;
   verdict.ranks = observed.outcome.ranks;
-  for (const std::string& name : options.judging.oracles) {
-    const Oracle& oracle = Oracles::at(name);
-    const auto found = observed.variations.find(name);
-    const std::vector<Outcome> none;
-    const std::vector<Outcome>& others = found == observed.variations.end() ? none : found->second;
+  for (const std::string& name : judges(observed, options)) {
+    const std::vector<Outcome> others = variations_for(name, observed);
     const auto begin = Clock::now();
-    OracleVerdict result;
-    if (oracle.variations && others.empty()) result.status = Status::kNotApplicable;
-    else result = oracle.judge({test, problem, observed.outcome, others, tick, options.judging.sample});
+    const Evidence evidence{test, problem, observed.outcome, others, tick, options.judging.sample};
+    OracleVerdict result = judged_by(Oracles::at(name), evidence);
     result.name = name;
     const auto runs = observed.seconds.find(name);
     result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
@@ -84,7 +127,7 @@ Verdict judged(const Case& test, const Observed& observed, const RunOptions& opt
 // Judging needs memory, too; where there is too little of it, nothing is known about the subject.
 Verdict judged_within_memory(const Case& test, const Observed& observed,
                              const RunOptions& options) {
-  const at::Device device = observed.outcome.tensors.o.device();
+  const at::Device device = device_of(observed.outcome);
   try {
     return within_memory(test, 0, device, [&] { return judged(test, observed, options); });
   } catch (const OutOfMemory& error) {
@@ -124,7 +167,7 @@ Verdict verify(const Case& test, const RunOptions& options) {
   const auto begin = Clock::now();
   const auto solved = [&](const Run& run) {
     const ThreadWorld world{run.test.world, options.deadline, options.observer,
-                            device_type_of(run.test)};
+                            device_type_of(run.test), run.first_device};
     return solve(run, world, options.subject);
   };
   Verdict verdict;
@@ -132,7 +175,10 @@ Verdict verify(const Case& test, const RunOptions& options) {
     Observed observed{solved({test}), {}, {}};
     for (const auto& [oracle, runs] : variations_of(test, options)) {
       const auto before = Clock::now();
-      for (const Run& run : runs) observed.variations[oracle].push_back(solved(run));
+      for (const Run& run : runs) {
+        observed.variations[oracle].push_back(solved(run));
+        note_missing(oracle, observed.variations[oracle].back(), observed.outcome);
+      }
       observed.seconds[oracle] = seconds_since(before);
     }
     verdict = judged_within_memory(test, observed, options);
@@ -155,6 +201,8 @@ std::optional<Verdict> verify(const Case& test, Communicator& world, const RunOp
         observed.variations[oracle].push_back(std::move(*other));
   if (!outcome) return std::nullopt;
   observed.outcome = std::move(*outcome);
+  for (const auto& [oracle, runs] : observed.variations)
+    for (const Outcome& run : runs) note_missing(oracle, run, observed.outcome);
   Verdict verdict = judged_within_memory(test, observed, options);
   verdict.seconds = seconds_since(begin);
   return verdict;

@@ -51,19 +51,46 @@ RankRecord measured(const Communicator& comm) {
   return record;
 }
 
+// All of a problem whose result nobody looks at.
+void solve_aside(ContextParallel& attention, const Problem& local) {
+  auto context = attention.forward(local.q, local.k, local.v);
+  attention.backward(context, local.d_o);
+}
+
 // The tensors of both passes; everything else is gone when it returns.
 RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts,
-                       const Problem& local) {
+                       const Problem& local, const std::optional<Problem>& meanwhile) {
   ContextParallel attention(comm, parts);
   auto context = attention.forward(local.q, local.k, local.v);
+  if (meanwhile) solve_aside(attention, meanwhile->to(comm.device(), true));
   const Gradients gradients = attention.backward(context, local.d_o);
   RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
+  output.solved_meanwhile = meanwhile.has_value();
   if (parts.rope.pairing != Rope::Pairing::kNone) {
     output.q_rotated = context.q.q;
     output.k_rotated = context.kv.k().clone();
   }
   return output;
 }
+
+// A rank's allocations, told to its ledger and to whoever counts around it.
+class ToldTwice final : public c10::MemoryReportingInfoBase {
+ public:
+  explicit ToldTwice(std::shared_ptr<MemoryMeter> ledger)
+      : ledger_(std::move(ledger)),
+        around_(static_cast<c10::MemoryReportingInfoBase*>(
+            c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE))) {}
+  void reportMemoryUsage(void* pointer, int64_t bytes, size_t allocated, size_t reserved,
+                         c10::Device device) override {
+    ledger_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
+    if (around_) around_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+ private:
+  std::shared_ptr<MemoryMeter> ledger_;
+  c10::MemoryReportingInfoBase* around_;
+};
 
 }  // namespace
 
@@ -80,8 +107,9 @@ RankOutput context_parallel_with(const ContextParallel::Options& parts, Communic
   RankOutput output;
   comm.ledger().restart();
   {
-    const Metered metered(comm.ledger().memory());
-    output = both_passes(comm, parts, input.local.to(comm.device(), true));
+    const c10::DebugInfoGuard metered(c10::DebugInfoKind::PROFILER_STATE,
+                                      std::make_shared<ToldTwice>(comm.ledger().memory()));
+    output = both_passes(comm, parts, input.local.to(comm.device(), true), input.meanwhile);
   }
   output.record = measured(comm);
   output.record.wrong_pads = wrong_pads(test, input.positions, output);

@@ -5,6 +5,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "cp/context_parallel.h"
 #include "parity/case.h"
@@ -25,20 +28,31 @@ struct RankCounts {
 // And what it measured, which is different in every run and no part of an equality.
 struct RankRecord : RankCounts {
   Seconds forward_seconds, backward_seconds;
+  // Held more after the last call of a run than after its second; what other threads allocate is
+  // unseen.
+  int64_t grown_bytes = 0;
+  static constexpr int64_t kUnseen = -1;
 };
 
 // What one rank has: its slots of the problem, and where they belong.
 struct RankInput {
   Problem local;
   Positions positions;
+  // Where there is one: another problem, all of which is to be solved between the forward and the
+  // backward pass of `local`, by a subject whose passes can be called one by one.
+  std::optional<Problem> meanwhile = {};
 };
 
-// What one rank gives back, [batch, heads, slots, dim]. LSE and the rotated q and k may be
-// undefined where a subject does not expose them.
+// What one rank gives back, [batch, heads, slots, dim]. The rotated q and k may be undefined where a
+// subject does not expose them, any other tensor only where it says so: see `withheld`.
 struct RankOutput {
   at::Tensor o, lse, dq, dk, dv;
   at::Tensor q_rotated, k_rotated;
   RankRecord record;
+  // Of lse | dq | dk | dv: what this implementation has no way to show, the same on all ranks. A
+  // tensor that is missing otherwise is a failure.
+  std::set<std::string> withheld = {};
+  bool solved_meanwhile = false;  // what the input asked for was done
 };
 
 // The implementation under test, as one rank of a communicator runs it.

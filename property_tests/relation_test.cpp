@@ -57,6 +57,20 @@ std::vector<Breach> breaches() {
        [](const Case& c, const RankInput&, RankOutput& o) {
          if (c.rotation == "allgather") o.dv.mul_(1.02);
        }},
+      {"run-to-run", "", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.dk.mul_(1 + 0.1 * ++calls); }},
+      {"larger-batch", "", unchanged,
+       [](const Case& c, const RankInput&, RankOutput& o) {
+         o.dv.mul_(1 + 0.1 * static_cast<double>(c.batch));
+       }},
+      {"splitting", "", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.lse.mul_(1.5); }},
+      {"position-shift", "",
+       [](const Case&, RankInput& in) {
+         int64_t slot = 0;
+         for (const int64_t position : flatten(in.positions))
+           in.local.q.select(2, slot++).mul_(1 + static_cast<double>(position));
+       }},
       {"worlds", "", unchanged,
        [](const Case& c, const RankInput&, RankOutput& o) { o.o.mul_(1 + 0.2 * c.world); }},
       {"balancers", "", unchanged,

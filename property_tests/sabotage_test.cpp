@@ -116,11 +116,15 @@ TEST(Parity, RejectsPadSlotsThatHoldSomething) {
   EXPECT_EQ(verdict.status, Status::kFail);
 }
 
-TEST(Parity, SaysThatAMissingLseWasNotJudged) {
-  const Verdict verdict =
-      verify_spoilt(cases()[1], [](Communicator&, RankOutput& o) { o.lse.reset(); });
-  EXPECT_EQ(verdict.status, Status::kPass);
-  EXPECT_EQ(oracle(verdict, "parity").tensors.at(1).status, Status::kNotApplicable);
+// Neither a failure of the subject nor a pass.
+TEST(Parity, SaysThatItNeedsTheRotatedTensors) {
+  const Case test = parity::parse_case("ring:p2p/P3/hq2/hkv1/s31/d8/bf16/rope:half[10000]");
+  const Spoil hides = [](Communicator&, RankOutput& o) { o.k_rotated.reset(); };
+  const Verdict verdict = verify_spoilt(test, hides);
+  EXPECT_EQ(verdict.status, Status::kInconclusive);
+  EXPECT_THAT(verdict.reason, testing::HasSubstr("rotated q and k"));
+  for (const char* name : {"rope", "rope-norms"})
+    EXPECT_EQ(oracle(verdict, name).status, Status::kNotApplicable) << name;
 }
 
 TEST(RopeOracle, RejectsAnotherPosition) {

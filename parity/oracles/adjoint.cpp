@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "parity/conservation_evidence.h"
+#include "parity/exact.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -28,7 +29,7 @@ OracleVerdict judge(const Evidence& evidence) {
   verdict.status = Status::kNotApplicable;
   const Outcome& own = evidence.outcome;
   if (!own.tensors.dv.defined() || !own.tensors.dq.defined() || !own.tensors.dk.defined())
-    return verdict;
+    return not_applicable("the law is about dQ, dK and dV together");
   Outcome mixed = own;
   mixed.tensors.o = other.tensors.o;
   const Problem problem =

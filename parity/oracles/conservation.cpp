@@ -8,6 +8,7 @@
 
 #include "cp/shard.h"
 #include "parity/conservation_evidence.h"
+#include "parity/exact.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -76,7 +77,7 @@ OracleVerdict judge(const Evidence& evidence) {
   OracleVerdict verdict;
   verdict.status = Status::kNotApplicable;
   for (const at::Tensor* tensor : {&found.o, &found.dq, &found.dk, &found.dv})
-    if (!tensor->defined()) return verdict;
+    if (!tensor->defined()) return not_applicable("the laws are about O, dQ, dK and dV together");
   try {
     judge_laws(evidence, verdict);
   } catch (const std::invalid_argument& error) {  // shapes that do not belong together

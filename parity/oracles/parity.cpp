@@ -8,8 +8,11 @@
 namespace ringcheck::parity {
 namespace {
 
-TensorVerdict absent(const char* name) {
-  TensorVerdict verdict;
+// Only what a subject says that it cannot show is no failure.
+TensorVerdict absent(const Outcome& outcome, const std::string& name) {
+  TensorVerdict verdict = not_returned(name);
+  if (!outcome.withheld.contains(name)) return verdict;
+  verdict = {};
   verdict.tensor = name;
   verdict.status = Status::kNotApplicable;
   return verdict;
@@ -17,7 +20,8 @@ TensorVerdict absent(const char* name) {
 
 // A tensor that was there and could not be judged: anything would pass.
 TensorVerdict unjudged(const char* name) {
-  TensorVerdict verdict = absent(name);
+  TensorVerdict verdict;
+  verdict.tensor = name;
   verdict.status = Status::kInconclusive;
   verdict.vacuity = 1;
   return verdict;
@@ -41,7 +45,7 @@ std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
     const at::Tensor& actual = evidence.outcome.tensors.*named.tensor;
     const int64_t heads = is_of_keys(named) ? 1 : test.q_heads / test.kv_heads;
     if (!actual.defined())
-      verdicts.push_back(absent(named.name));
+      verdicts.push_back(absent(evidence.outcome, named.name));
     else if (!comparison.comparable(i))
       verdicts.push_back(misshapen(named.name, actual.sizes(), shape_of(named, test)));
     else if (!comparison.judged(i))
@@ -53,8 +57,19 @@ std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
   return verdicts;
 }
 
+// The truth is about the very q and k that were attended, rounded as the subject rounds them.
+bool hides_what_was_attended(const Evidence& evidence) {
+  return evidence.test.rope.pairing != Rope::Pairing::kNone &&
+         !(evidence.outcome.q_rotated.defined() && evidence.outcome.k_rotated.defined());
+}
+
 OracleVerdict judge(const Evidence& evidence) {
   OracleVerdict verdict;
+  if (hides_what_was_attended(evidence)) {
+    verdict.status = Status::kInconclusive;
+    verdict.findings = {"the subject does not show its rotated q and k, which it attended"};
+    return verdict;
+  }
   verdict.tensors = judge_tensors(evidence);
   for (TensorVerdict& result : verdict.tensors) {
     if (result.status == Status::kInconclusive && says_nothing(evidence.test, result.tensor))

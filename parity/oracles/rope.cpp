@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "cp/shard.h"
-#include "parity/comparison.h"
-#include "parity/oracle.h"
+#include "parity/exact.h"
 #include "parity/reference_rope.h"
 #include "reference/rope.h"
 #include "reference/tiles.h"
@@ -60,11 +59,11 @@ TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor&
 }
 
 OracleVerdict judge(const Evidence& evidence) {
+  if (evidence.test.rope.pairing == Rope::Pairing::kNone)
+    return not_applicable("nothing is rotated");
+  if (!evidence.outcome.q_rotated.defined() || !evidence.outcome.k_rotated.defined())
+    return not_applicable("the subject does not show its rotated q and k");
   OracleVerdict verdict;
-  if (evidence.test.rope.pairing == Rope::Pairing::kNone || !evidence.outcome.q_rotated.defined()) {
-    verdict.status = Status::kNotApplicable;
-    return verdict;
-  }
   verdict.tensors = {
       judge_tensor(evidence.test, "q", evidence.outcome.q_rotated, evidence.problem.q),
       judge_tensor(evidence.test, "k", evidence.outcome.k_rotated, evidence.problem.k)};

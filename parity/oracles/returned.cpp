@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/exact.h"
+
+namespace ringcheck::parity {
+namespace {
+
+TensorVerdict withheld(const std::string& name) {
+  TensorVerdict verdict;
+  verdict.tensor = name;
+  verdict.status = Status::kNotApplicable;
+  return verdict;
+}
+
+// A subject that leaves out a tensor would pass wherever that tensor is looked at. It fails by this
+// oracle, which the runner asks in that case even if it was not chosen.
+OracleVerdict judge(const Evidence& evidence) {
+  OracleVerdict verdict;
+  for (const std::string& name : evidence.outcome.withheld) {
+    verdict.tensors.push_back(withheld(name));
+    verdict.findings.push_back(name + ": the subject says that it has none");
+  }
+  for (const std::string& what : evidence.outcome.missing) verdict.findings.push_back(what);
+  if (!evidence.outcome.missing.empty()) verdict.status = Status::kFail;
+  return verdict;
+}
+
+const Oracles::Add registered{
+    "returned",
+    {"O, L, dQ, dK and dV came back from every rank, but for those that the subject says it has not",
+     judge, {}, Oracle::Rigour::kExact, "1"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/exact.h"
+#include "parity/relation.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// One rank has the whole sequence, two have shards of it. Only threads can be another number.
+std::vector<Run> runs(const Case& test) {
+  if (test.rope.pairing == Rope::Pairing::kNone || test.world_kind != "thread") return {};
+  Case other = test;
+  other.world = test.world == 1 ? 2 : 1;
+  return {Run{other}};
+}
+
+OracleVerdict judge(const Evidence& e) {
+  const Outcome &one = e.outcome, &other = e.variations.front();
+  for (const Outcome* outcome : {&one, &other})
+    if (!outcome->q_rotated.defined() || !outcome->k_rotated.defined())
+      return not_applicable("the subject does not show its rotated q and k");
+  return verdict_of({same_bits(e.test, "q", one.q_rotated, other.q_rotated),
+                     same_bits(e.test, "k", one.k_rotated, other.k_rotated)});
+}
+
+const Oracles::Add registered{
+    "rope-shards",
+    {"rotating the shards of q and k gives the bits of the shards of the rotated q and k", judge, runs,
+     Oracle::Rigour::kExact, "further runs", "RoPE, and ranks that are threads"}};
+
+}  // namespace
+}  // namespace ringcheck::parity

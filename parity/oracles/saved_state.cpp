@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
+#include "parity/exact.h"
+#include "parity/relation.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Nothing of it is equal to the case's own, and nothing is larger.
+Problem another(const Case& test, const Positions& positions) {
+  Problem p = problem_of(test, positions);
+  for (at::Tensor* x : {&p.q, &p.k, &p.v, &p.d_o}) x->mul_(-0.5);
+  return p;
+}
+
+std::vector<Run> runs(const Case& test) {
+  if (!deterministic(test)) return {};
+  Run run{test};
+  run.meanwhile = another;
+  return {run};
+}
+
+OracleVerdict judge(const Evidence& e) {
+  if (!e.variations.front().solved_meanwhile)
+    return not_applicable("the passes of this subject cannot be called one by one");
+  return same_bits_in_all_runs(e);
+}
+
+const Oracles::Add registered{
+    "saved-state",
+    {"what the forward pass saves survives: F of another problem between the passes changes no bit", judge,
+     runs, Oracle::Rigour::kExact, "further runs", "a kernel that promises the same bits"}};
+
+}  // namespace
+}  // namespace ringcheck::parity
