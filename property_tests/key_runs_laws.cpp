@@ -85,10 +85,9 @@ RC_GTEST_PROP(Tiles, AreThePredicate, ()) {
   at::Tensor seen = at::zeros({mask.length, mask.length}, at::kInt);
   for (const Strip& strip : cut.strips)
     for (const Tile& tile : strip.tiles) {
-      const at::Tensor shown = tile.hidden.defined()
-                                   ? tile.hidden.logical_not()
-                                   : at::ones({tile.rows.size, tile.columns.size}, at::kBool);
+      const at::Tensor shown = hidden(tile).logical_not();
       RC_ASSERT(shown.any().item<bool>());
+      RC_ASSERT(shown.all().item<bool>() == tile.full);
       seen.narrow(0, tile.rows.begin, tile.rows.size)
           .narrow(1, tile.columns.begin, tile.columns.size)
           .add_(shown);

@@ -111,8 +111,8 @@ void unstack(const at::Tensor& x, Range rows, const at::Tensor& strip) {
 }
 
 void hide(const at::Tensor& x, const Tile& tile, double value) {
-  if (tile.hidden.defined())
-    x.view({x.size(0), -1, tile.rows.size, tile.columns.size}).masked_fill_(tile.hidden, value);
+  if (!tile.full)
+    x.view({x.size(0), -1, tile.rows.size, tile.columns.size}).masked_fill_(hidden(tile), value);
 }
 
 }  // namespace ringcheck::reference

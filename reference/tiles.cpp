@@ -19,17 +19,24 @@ int64_t visible_pairs(const KeyRuns& runs, Range rows, Range columns) {
   return count;
 }
 
-// [rows, columns] bool.
-at::Tensor hidden(const Tiles& all, Range rows, Range columns) {
-  const at::Tensor key = at::arange(columns.begin, columns.begin + columns.size,
-                                    all.begin.options());
-  const auto of_rows = [&](const at::Tensor& edge) {
-    return edge.narrow(0, rows.begin, rows.size).unsqueeze(1);
-  };
-  return key.lt(of_rows(all.begin)).logical_or_(key.ge(of_rows(all.end)));
+// From the first key that one of the rows sees to the last.
+Range seen(const KeyRuns& runs, Range rows) {
+  int64_t first = runs.keys, last = 0;
+  for (int64_t q = rows.begin; q < rows.begin + rows.size; ++q)
+    if (runs.begin[q] < runs.end[q]) {
+      first = std::min<int64_t>(first, runs.begin[q]);
+      last = std::max<int64_t>(last, runs.end[q]);
+    }
+  return {std::min(first, last), std::max<int64_t>(0, last - first)};
 }
 
 }  // namespace
+
+at::Tensor hidden(const Tile& tile) {
+  const at::Tensor key = at::arange(tile.columns.begin, tile.columns.begin + tile.columns.size,
+                                    tile.begin.options());
+  return key.lt(tile.begin.unsqueeze(1)).logical_or_(key.ge(tile.end.unsqueeze(1)));
+}
 
 std::vector<Range> ranges(int64_t length, int64_t size) {
   std::vector<Range> runs;
@@ -63,12 +70,14 @@ Tiles tiles(const KeyRuns& runs, const Tiling& tiling, at::Device device) {
   all.queries = at::tensor(queries_of_keys(runs), at::kLong).to(device, at::kDouble);
   for (const Range rows : ranges(runs.queries(), tiling.rows)) {
     Strip& strip = all.strips.emplace_back(Strip{rows, {}});
-    for (const Range columns : ranges(runs.keys, tiling.columns)) {
+    const at::Tensor begin = all.begin.narrow(0, rows.begin, rows.size);
+    const at::Tensor end = all.end.narrow(0, rows.begin, rows.size);
+    const Range keys = seen(runs, rows);
+    for (Range columns : ranges(keys.size, tiling.columns)) {
+      columns.begin += keys.begin;
       const int64_t count = visible_pairs(runs, rows, columns);
-      if (count == 0)
-        continue;
-      const bool full = count == rows.size * columns.size;
-      strip.tiles.push_back({rows, columns, full ? at::Tensor() : hidden(all, rows, columns)});
+      if (count > 0)
+        strip.tiles.push_back({rows, columns, begin, end, count == rows.size * columns.size});
     }
   }
   return all;

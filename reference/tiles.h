@@ -24,10 +24,14 @@ std::vector<Range> ranges(int64_t length, int64_t size);
 
 // A block of the score matrix that holds at least one visible pair.
 struct Tile {
-  Range rows;         // queries
-  Range columns;      // keys
-  at::Tensor hidden;  // [rows, columns] bool, true where invisible; undefined: all is visible
+  Range rows;             // queries
+  Range columns;          // keys
+  at::Tensor begin, end;  // [rows] int32: the run of keys that a query sees
+  bool full = false;      // every pair is visible
 };
+
+// [rows, columns] bool, true where invisible.
+at::Tensor hidden(const Tile& tile);
 
 // The tiles of one run of queries, from the first key to the last.
 struct Strip {
@@ -35,7 +39,8 @@ struct Strip {
   std::vector<Tile> tiles;
 };
 
-// A score matrix cut into tiles; a tile without a visible pair is left out.
+// A score matrix cut into tiles: each strip from the first key that its queries see to the last. A
+// tile without a visible pair is left out.
 struct Tiles {
   std::vector<Strip> strips;
   at::Tensor begin, end;  // [queries] int32: the run of keys that a query sees
