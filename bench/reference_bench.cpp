@@ -9,6 +9,7 @@
 #include "parity/reference_rope.h"
 #include "reference/bounds.h"
 #include "reference/solve.h"
+#include "reference/tiling.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -34,18 +35,13 @@ double flops(const parity::Case& test) {
   return pairs * static_cast<double>(8 * test.dim + 6 * test.dim_v);
 }
 
-// Tiles as parity cuts them.
-reference::Tiling tiling_of(const parity::Case& test) {
-  if (test.device == "cpu") return {};
-  return {.rows = 2048, .columns = 2048, .together = 1 << 22};
-}
-
 // The clock stops when the device is done.
 void finish(const at::Tensor& x) { benchmark::DoNotOptimize(x.flatten()[0].item<double>()); }
 
 void attention(benchmark::State& state, const parity::Case& test) {
   const reference::Inputs inputs = inputs_of(test);
-  for (auto _ : state) finish(reference::attention(inputs, tiling_of(test)).dq);
+  for (auto _ : state)
+    finish(reference::attention(inputs, reference::tiling_for(inputs)).dq);
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
@@ -53,9 +49,10 @@ void attention(benchmark::State& state, const parity::Case& test) {
 void plain(benchmark::State& state, const parity::Case& test) {
   const reference::Inputs inputs = inputs_of(test);
   const at::Device device = inputs.q.device();
+  const reference::Tiling tiling = reference::tiling_for(inputs);
   for (auto _ : state) {
-    const auto cut = reference::tiles(reference::key_runs(inputs.mask), tiling_of(test), device);
-    for (const reference::Range run : reference::runs_of_pairs(inputs, tiling_of(test)))
+    const auto cut = reference::tiles(reference::key_runs(inputs.mask), tiling, device);
+    for (const reference::Range run : reference::runs_of_pairs(inputs, tiling))
       finish(reference::solve_plainly(reference::grouped(inputs, run, device), cut, {}).dq);
   }
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
@@ -66,7 +63,7 @@ void plain(benchmark::State& state, const parity::Case& test) {
 void judge(benchmark::State& state, const parity::Case& test) {
   const reference::Inputs inputs = inputs_of(test);
   const reference::Judge judged(inputs, parity::contract_of(test), test.world,
-                                parity::reference_rope(test), tiling_of(test));
+                                parity::reference_rope(test), reference::tiling_for(inputs));
   for (auto _ : state)
     for (const reference::Range run : judged.runs())
       finish(judged(run, inputs.q.device()).sigma.dq);

@@ -8,6 +8,7 @@
 #include "parity/reference_rope.h"
 #include "parity/sampling.h"
 #include "parity/truth.h"
+#include "reference/tiling.h"
 
 namespace ringcheck::parity {
 
@@ -51,8 +52,7 @@ std::vector<Tally> AgainstReference::operator()() const {
 }
 
 reference::Judge AgainstReference::judge_of_all() const {
-  reference::Tiling tiling;
-  if (!inputs_.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 22;
+  reference::Tiling tiling = reference::tiling_for(inputs_);
   tiling.tick = [this] {
     const std::lock_guard lock(ticking_);
     evidence_.tick();

@@ -4,6 +4,7 @@
 
 #include "parity/oracle.h"
 #include "parity/reference_rope.h"
+#include "reference/tiling.h"
 
 namespace ringcheck::parity {
 
@@ -15,11 +16,10 @@ reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outc
 
 reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
                               const std::function<void()>& tick) {
-  reference::Tiling tiling;
-  if (!problem.q.is_cpu()) tiling.rows = tiling.columns = 2048, tiling.together = 1 << 26;
+  const reference::Inputs inputs = inputs_of(test, problem, outcome);
+  reference::Tiling tiling = reference::tiling_for(inputs);
   tiling.tick = tick;
-  return reference::judge(inputs_of(test, problem, outcome), contract_of(test), test.world,
-                          reference_rope(test), tiling);
+  return reference::judge(inputs, contract_of(test), test.world, reference_rope(test), tiling);
 }
 
 }  // namespace ringcheck::parity

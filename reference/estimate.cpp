@@ -34,13 +34,14 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
                   const ErrorModel& model, const std::function<void()>& tick) {
   const Keys keys = keys_of(group, tiles);
   Estimate e{{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, empty_rows(group), empty_rows(group)};
-  BackwardErrors backward(model, keys);
+  const Room room = Room::for_largest(tiles, group);
+  BackwardErrors backward(model, keys, room);
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
     const StripView view = view_of(strip, group, truth, tiles);
-    ScoreErrors scores(model, view, keys);
-    const ForwardErrors forward = forward_errors(model, view, keys, scores);
+    ScoreErrors scores(model, view, keys, room);
+    const ForwardErrors forward = forward_errors(model, view, keys, scores, room);
     const Error dq = backward.add_strip(view, forward, scores, tick);
     const auto write = [&](at::Tensor Tensors::*field, const Error& error) {
       unstack(e.bound.*field, strip.rows, error.bound);
@@ -59,12 +60,13 @@ Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& 
                        const std::function<void()>& tick) {
   const Solution given = differentiate(group, tiles, o, lse, tick);
   const Keys keys = keys_of(group, tiles);
-  BackwardErrors backward(model, keys);
+  const Room room = Room::for_largest(tiles, group);
+  BackwardErrors backward(model, keys, room);
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
     const StripView view = view_of(strip, group, given, tiles);
-    ScoreErrors scores(model, view, keys);
+    ScoreErrors scores(model, view, keys, room);
     backward.add_strip(view, errors_of_given(model, view), scores, tick);
   }
   Estimate e;

@@ -32,41 +32,33 @@ RowError row_error(const ErrorModel& model, const StripView& strip) {
 
 // Sums over the keys of a row, with w = P B^E, z = (P sigma^E)^2, and r the rounding of P.
 struct KeySums {
-  at::Tensor w, w_v, w_v2;  // of w, w v, w v^2
-  at::Tensor z, z_v;        // of z, z v
-  at::Tensor bound;         // of (r + P (u_in + row bound)) |v|
-  at::Tensor variance;      // of (z + r^2 / 3 + P^2 (u_in^2 / 3 + row variance)) v^2
+  at::Tensor w, z;   // [pairs, rows, 1]
+  at::Tensor w_v;    // [pairs, rows, 2 dim_v]: of w v and w v^2
+  at::Tensor terms;  // [3, pairs, rows, dim_v]: of z v, (r + P (u_in + row bound)) |v|,
+                     // (z + r^2 / 3 + P^2 (u_in^2 / 3 + row variance)) v^2
 };
 
-KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Keys& keys,
-                       ScoreErrors& scores, const RowError& row) {
+KeySums sums_over_keys(const StripView& strip, const Keys& keys, ScoreErrors& scores,
+                       const Room& room, const RowError& row) {
   KeySums sums;
   sums.w = at::zeros_like(strip.sum);
   sums.z = at::zeros_like(strip.sum);
   for (const Tile& tile : strip.strip.tiles) {
-    const Scores& s = scores(tile);
-    const at::Tensor w = at::empty_like(s.p), z = at::empty_like(s.p);
-    const Error e{at::empty_like(s.p), at::empty_like(s.p)};
-    ForwardFormula formula{formula_of(model, strip, tile)};
-    formula.p = elements(s.p);
-    formula.e_bound = elements(s.exponential.bound);
-    formula.e_variance = elements(s.exponential.variance);
-    formula.sum = elements(strip.sum);
+    const at::Tensor w = terms_in(room.gradients, strip, tile).value();
+    const Terms terms = terms_in(room.others, strip, tile);
+    ForwardFormula formula{scores.start(tile)};
     formula.row_bound = elements(row.bound);
     formula.row_variance = elements(row.of_partial);
     formula.w = writable(w);
-    formula.z = writable(z);
-    formula.bound = writable(e.bound);
-    formula.variance = writable(e.variance);
-    evaluate(formula, strip.sum.numel(), s.p.device());
-    const Operand v = keys.v.rows(tile.columns);
+    formula.z = writable(terms.value());
+    formula.bound = writable(terms.bound());
+    formula.variance = writable(terms.variance());
+    evaluate(formula, strip.sum.numel(), w.device());
     sums.w += w.sum(-1, true);
-    sums.z += z.sum(-1, true);
-    add_product(sums.w_v, w, v.value);
-    add_product(sums.w_v2, w, v.square);
-    add_product(sums.z_v, z, v.value);
-    add_product(sums.bound, e.bound, v.magnitude);
-    add_product(sums.variance, e.variance, v.square);
+    sums.z += terms.value().sum(-1, true);
+    const Range columns = tile.columns;
+    add_product(sums.w_v, w, keys.v_and_square.narrow(1, columns.begin, columns.size));
+    add_products(sums.terms, terms, keys.v.rows(columns));
   }
   return sums;
 }
@@ -86,13 +78,15 @@ Error output_error(const ErrorModel& model, const StripView& strip, const KeySum
                    const RowError& row) {
   const at::Tensor& o = strip.o;
   const at::Tensor rounding = model.output_rounding(o);
+  const at::Tensor w_v = sums.w_v.narrow(-1, 0, o.size(-1));
+  const at::Tensor w_v2 = sums.w_v.narrow(-1, o.size(-1), o.size(-1));
   // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
-  const at::Tensor spread = (o * sums.w - 2 * sums.w_v).mul_(o).add_(sums.w_v2).clamp_min_(0);
+  const at::Tensor spread = (o * sums.w - 2 * w_v).mul_(o).add_(w_v2).clamp_min_(0);
   const double u_p = model.contract.u_p, step = model.partial_step();
-  return {(spread * sums.w).sqrt_() + sums.bound + (rounding + step),
-          (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.z_v)
+  return {(spread * sums.w).sqrt_() + sums.terms[1] + (rounding + step),
+          (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.terms[0])
               .mul_(o)
-              .add_(sums.variance)
+              .add_(sums.terms[2])
               .clamp_min_(0)
               .addcmul_(rounding, rounding, 1. / 3)
               .add_(step * step / 3)};
@@ -101,18 +95,18 @@ Error output_error(const ErrorModel& model, const StripView& strip, const KeySum
 Error delta_error(const ErrorModel& model, const StripView& strip, const Error& o,
                   const RowError& row) {
   const double unit = model.unit_variance(), d = model.dim_v;
-  const at::Tensor term = strip.d_o.value * strip.o;
-  return {(strip.d_o.magnitude * o.bound).add_(term.abs(), d * model.contract.u_a).sum(-1, true),
-          (strip.d_o.square * o.variance).addcmul_(term, term, unit * (d / 2 + 2)).sum(-1, true) +
+  const at::Tensor term = strip.d_o.value() * strip.o;
+  return {(strip.d_o.magnitude() * o.bound).add_(term.abs(), d * model.contract.u_a).sum(-1, true),
+          (strip.d_o.square() * o.variance).addcmul_(term, term, unit * (d / 2 + 2)).sum(-1, true) +
               strip.delta.square() * (row.variance + unit * d / 3)};
 }
 
 }  // namespace
 
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
-                             ScoreErrors& scores) {
+                             ScoreErrors& scores, const Room& room) {
   const RowError row = row_error(model, strip);
-  const KeySums sums = sums_over_keys(model, strip, keys, scores, row);
+  const KeySums sums = sums_over_keys(strip, keys, scores, room, row);
   const Error o = output_error(model, strip, sums, row);
   return {lse_error(model, strip, sums), o, delta_error(model, strip, o, row)};
 }

@@ -17,7 +17,7 @@ struct ForwardErrors {
 
 // Formulas (3) to (5).
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
-                             ScoreErrors& scores);
+                             ScoreErrors& scores, const Room& room);
 
 // The same where the o and the lse of the solution are those of the implementation itself: what is
 // left is the rounding of o, which the implementation may have used unrounded, formula (3) without

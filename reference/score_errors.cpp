@@ -8,25 +8,24 @@
 
 namespace ringcheck::reference {
 
-const Scores& ScoreErrors::operator()(const Tile& tile) {
-  if (last_ != &tile)
-    scores_ = evaluate(tile);
+ScoreFormula ScoreErrors::start(const Tile& tile) {
+  const Terms scores = terms_in(memory_, strip_, tile);
+  multiply(strip_.scaled_q, keys_.k.rows(tile.columns), scores);
   last_ = &tile;
-  return scores_;
-}
-
-Scores ScoreErrors::evaluate(const Tile& tile) const {
-  const Operand &q = strip_.scaled_q, k = keys_.k.rows(tile.columns);
-  const Scores scores{at::bmm(q.value, k.value.mT()),
-                      {at::bmm(q.magnitude, k.magnitude.mT()), at::bmm(q.square, k.square.mT())}};
   ScoreFormula formula{formula_of(model_, strip_, tile)};
-  formula.s = writable(scores.p);
-  formula.magnitude = writable(scores.exponential.bound);
-  formula.square = writable(scores.exponential.variance);
+  formula.s = writable(scores.value());
+  formula.magnitude = writable(scores.bound());
+  formula.square = writable(scores.variance());
   formula.max = elements(strip_.max);
   formula.sum = elements(strip_.sum);
-  reference::evaluate(formula, strip_.max.numel(), scores.p.device());
-  return scores;
+  return formula;
+}
+
+Terms ScoreErrors::take(const Tile& tile) {
+  if (last_ != &tile)
+    evaluate(start(tile), strip_.max.numel(), memory_.device());
+  last_ = nullptr;
+  return terms_in(memory_, strip_, tile);
 }
 
 }  // namespace ringcheck::reference

@@ -10,28 +10,25 @@
 
 namespace ringcheck::reference {
 
-// The probabilities of a tile and the relative error of e^(s - max).
-struct Scores {
-  at::Tensor p;       // [pairs, rows, columns], 0 where invisible
-  Error exponential;  // [pairs, rows, columns]
-};
-
-// Formulas (1) and (2) for the tiles of one strip. The last tile asked for is remembered.
+// Formulas (1) and (2) for the tiles of one strip.
 class ScoreErrors {
  public:
-  ScoreErrors(const ErrorModel& model, const StripView& strip, const Keys& keys)
-      : model_(model), strip_(strip), keys_(keys) {}
+  ScoreErrors(const ErrorModel& model, const StripView& strip, const Keys& keys, const Room& room)
+      : model_(model), strip_(strip), keys_(keys), memory_(room.scores) {}
 
-  const Scores& operator()(const Tile& tile);
+  // Starts a tile: the products are there, the formula is yet to be evaluated, which the caller does.
+  ScoreFormula start(const Tile& tile);
+
+  // P and the relative error of e^(s - max). The tile that was started last is not started again,
+  // but once: the caller may overwrite its terms.
+  Terms take(const Tile& tile);
 
  private:
-  Scores evaluate(const Tile& tile) const;
-
   const ErrorModel& model_;
   const StripView& strip_;
   const Keys& keys_;
+  const at::Tensor& memory_;
   const Tile* last_ = nullptr;
-  Scores scores_;
 };
 
 }  // namespace ringcheck::reference

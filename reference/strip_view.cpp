@@ -4,18 +4,33 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace ringcheck::reference {
 
-Operand Operand::of(const at::Tensor& x) { return {x, x.abs(), x.square()}; }
+Operand Operand::of(const at::Tensor& x) { return {at::stack({x, x.abs(), x.square()})}; }
 
-Operand Operand::rows(Range range) const {
-  const auto part = [&](const at::Tensor& x) { return x.narrow(1, range.begin, range.size); };
-  return {part(value), part(magnitude), part(square)};
+Operand Operand::rows(Range range) const { return {all.narrow(2, range.begin, range.size)}; }
+
+Operand Operand::with_value(const at::Tensor& x) const {
+  return {at::stack({x, magnitude(), square()})};
+}
+
+Room Room::for_largest(const Tiles& tiles, const Group& group) {
+  int64_t largest = 0;
+  for (const Strip& strip : tiles.strips)
+    for (const Tile& tile : strip.tiles)
+      largest = std::max(largest, tile.rows.size * tile.columns.size);
+  const auto memory = [&] {
+    return at::empty({3 * group.q.size(0) * group.q.size(1) * largest}, group.q.options());
+  };
+  return {memory(), memory(), memory()};
 }
 
 Keys keys_of(const Group& group, const Tiles& tiles) {
   return {.k = Operand::of(group.k),
           .v = Operand::of(group.v),
+          .v_and_square = at::cat({group.v, group.v.square()}, -1),
           .shared = static_cast<double>(group.q.size(1)),
           .queries = (tiles.queries * group.q.size(1)).view({1, -1, 1})};
 }
@@ -65,8 +80,26 @@ double* writable(const at::Tensor& x) {
   return x.mutable_data_ptr<double>();
 }
 
+Terms terms_in(const at::Tensor& memory, const StripView& strip, const Tile& tile) {
+  const int64_t pairs = strip.sum.size(0), rows = strip.sum.size(1), columns = tile.columns.size;
+  return {memory.narrow(0, 0, 3 * pairs * rows * columns).view({3, pairs, rows, columns})};
+}
+
+at::Tensor batched(const at::Tensor& x) { return x.view({-1, x.size(-2), x.size(-1)}); }
+
+void multiply(const Operand& a, const Operand& b, const Terms& product) {
+  at::Tensor out = batched(product.all);
+  at::bmm_out(out, batched(a.all), batched(b.all).mT());
+}
+
 void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
   sum = sum.defined() ? sum.baddbmm_(a, b) : at::bmm(a, b);
+}
+
+void add_products(at::Tensor& sums, const Terms& a, const Operand& b) {
+  if (!sums.defined())
+    sums = at::zeros({3, b.all.size(1), a.all.size(2), b.all.size(3)}, b.all.options());
+  batched(sums).baddbmm_(batched(a.all), batched(b.all));
 }
 
 }  // namespace ringcheck::reference

@@ -57,8 +57,13 @@ struct TileFormula {
   }
 };
 
-// (1) and (2): s, the sum of |terms| and that of their squares become P, 0 where invisible, and the
-// relative error of e^(s - max).
+// P, 0 where invisible, and the relative error of e^(s - max).
+struct PairScore {
+  double p;
+  PairError exponential;
+};
+
+// (1) and (2) from s, the sum of |terms| and that of their squares.
 struct ScoreFormula : TileFormula {
   double* s = nullptr;          // becomes P
   double* magnitude = nullptr;  // becomes B^E
@@ -66,22 +71,24 @@ struct ScoreFormula : TileFormula {
   const double* max = nullptr;  // a row
   const double* sum = nullptr;  // a row
 
-  RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
+  RINGCHECK_ON_ANY_DEVICE PairScore operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const double u_a = contract.u_a, c_e = contract.c_e;
     const double score = s[i], below = max[row] - score;  // under the row's largest score
     const PairError e = product_error(dim, score, magnitude[i], square[i]);
-    s[i] = visible(row, column) ? ::exp(-below) / sum[row] : 0;
-    magnitude[i] = e.bound + u_a * (2 * (::fabs(score) + below) + c_e);
-    square[i] = e.variance + unit() * (2 * below * below + c_e * c_e);
+    const PairScore pair{visible(row, column) ? ::exp(-below) / sum[row] : 0,
+                         {e.bound + u_a * (2 * (::fabs(score) + below) + c_e),
+                          e.variance + unit() * (2 * below * below + c_e * c_e)}};
+    s[i] = pair.p;
+    magnitude[i] = pair.exponential.bound;
+    square[i] = pair.exponential.variance;
+    return pair;
   }
 };
 
-// What a pair adds to the sums over keys of (3) and (4).
-struct ForwardFormula : TileFormula {
-  const double *p = nullptr, *e_bound = nullptr, *e_variance = nullptr;  // of ScoreFormula
-  const double* sum = nullptr;                                           // a row
-  const double *row_bound = nullptr, *row_variance = nullptr;            // of P |v| and (P v)^2
+// The same, and what a pair adds to the sums over keys of (3) and (4).
+struct ForwardFormula : ScoreFormula {
+  const double *row_bound = nullptr, *row_variance = nullptr;  // a row: of P |v| and (P v)^2
   double* w = nullptr;         // P B^E
   double* z = nullptr;         // (P sigma^E)^2
   double* bound = nullptr;     // of |v|: r + P (u_in + row bound), with r the rounding of P
@@ -89,68 +96,68 @@ struct ForwardFormula : TileFormula {
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
-    const double u_in = contract.u_in, r = operand_rounding(p[i], contract.eta_p / sum[row]);
-    w[i] = p[i] * e_bound[i];
-    z[i] = p[i] * p[i] * e_variance[i];
-    bound[i] = r + p[i] * (u_in + row_bound[row]);
-    variance[i] = z[i] + r * r / 3 + p[i] * p[i] * (u_in * u_in / 3 + row_variance[row]);
+    const auto [p, e] = ScoreFormula::operator()(row, column);
+    const double u_in = contract.u_in, r = operand_rounding(p, contract.eta_p / sum[row]);
+    w[i] = p * e.bound;
+    z[i] = p * p * e.variance;
+    bound[i] = r + p * (u_in + row_bound[row]);
+    variance[i] = z[i] + r * r / 3 + p * p * (u_in * u_in / 3 + row_variance[row]);
   }
 };
 
-// A bound and a variance, an element a pair, row or column.
+// A bound and a variance, an element a row or column.
 struct Errors {
   const double *bound = nullptr, *variance = nullptr;
 };
-struct ErrorsOut {
-  double *bound = nullptr, *variance = nullptr;
-};
 
-// (6), and what a pair adds to the sums of (7), (8) and (9). T = dS = P (G - delta), G = dO v^T.
+// (6), and what a pair adds to the sums of (7), (8) and (9), in the place of what it follows from.
+// T = dS = P (G - delta), G = dO v^T.
 struct BackwardFormula : TileFormula {
-  const double *p = nullptr, *e_bound = nullptr, *e_variance = nullptr;  // of ScoreFormula
-  double* g = nullptr;       // becomes T
-  double* g_size = nullptr;  // sums of |dO v|; becomes P sigma^G
-  const double* g_square = nullptr;  // sums of (dO v)^2
-  const double* delta = nullptr;     // a row
-  Errors delta_error, lse_error, dq_chain;  // a row
-  Errors dk_chain, dv_chain;                // a column
-  ErrorsOut dq;  // of |k| and k^2
-  ErrorsOut dk;  // of |q| and q^2
-  ErrorsOut dv;  // of |dO| and dO^2
+  const double* p = nullptr;    // of ScoreFormula
+  double* e_bound = nullptr;    // of ScoreFormula; becomes what dV sums with |dO|
+  double* e_variance = nullptr; // of ScoreFormula; becomes what dV sums with dO^2
+  double* g = nullptr;          // becomes T
+  double* g_size = nullptr;     // sums of |dO v|; becomes what dK sums with |q|
+  double* g_square = nullptr;   // sums of (dO v)^2; becomes what dK sums with q^2
+  double* p_g = nullptr;          // P sigma^G
+  double* dq_bound = nullptr;     // what dQ sums with |k|
+  double* dq_variance = nullptr;  // what dQ sums with k^2
+  const double* delta = nullptr;  // a row
+  Errors delta_error{}, lse_error{}, dq_chain{};  // a row
+  Errors dk_chain{}, dv_chain{};                  // a column
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e] = contract;
     const double P = p[i], P2 = P * P, G = g[i], D = delta[row], x = G - D, size = ::fabs(x);
     const double T = P * x, T2 = T * T, lost = ::fmin(P, eta_e);  // of P where it underflows
+    const PairError e{e_bound[i], e_variance[i]};
     const PairError product = product_error(dim_v, G, g_size[i], g_square[i]);
     const double rounding = operand_rounding(::fabs(T), eta_p);
     const PairError t = !visible(row, column)
         ? PairError{0, 0}
-        : PairError{
-              P * (e_bound[i] * size + product.bound + 3 * u_a * (::fabs(G) + ::fabs(D))) +
-                  rounding + u_in * ::fabs(T) + lost * size + eta_e,
-              P2 * (product.variance + 2 * unit() * (G * G + D * D)) +
-                  T2 * (e_variance[i] + (u_a * u_a + u_in * u_in) / 3) +
-                  (rounding * rounding + lost * lost * x * x + eta_e * eta_e) / 3};
+        : PairError{P * (e.bound * size + product.bound + 3 * u_a * (::fabs(G) + ::fabs(D))) +
+                        rounding + u_in * ::fabs(T) + lost * size + eta_e,
+                    P2 * (product.variance + 2 * unit() * (G * G + D * D)) +
+                        T2 * (e.variance + (u_a * u_a + u_in * u_in) / 3) +
+                        (rounding * rounding + lost * lost * x * x + eta_e * eta_e) / 3};
     g[i] = T;
-    g_size[i] = P * ::sqrt(product.variance);
+    p_g[i] = P * ::sqrt(product.variance);
 
-    dq.bound[i] = t.bound + ::fabs(T) * dq_chain.bound[row];
-    dq.variance[i] = t.variance + T2 * dq_chain.variance[row];
+    dq_bound[i] = t.bound + ::fabs(T) * dq_chain.bound[row];
+    dq_variance[i] = t.variance + T2 * dq_chain.variance[row];
 
     const double lse_bound = lse_error.bound[row], lse_variance = lse_error.variance[row];
-    dk.bound[i] = t.bound + P * delta_error.bound[row] +
-                  ::fabs(T) * (lse_bound + u_in + dk_chain.bound[column]);
-    dk.variance[i] = t.variance + P2 * delta_error.variance[row] +
-                     T2 * (lse_variance + dk_chain.variance[column]);
+    g_size[i] = t.bound + P * delta_error.bound[row] +
+                ::fabs(T) * (lse_bound + u_in + dk_chain.bound[column]);
+    g_square[i] = t.variance + P2 * delta_error.variance[row] +
+                  T2 * (lse_variance + dk_chain.variance[column]);
 
     const double p_rounding = operand_rounding(P, eta_p);
-    dv.bound[i] =
-        P * (e_bound[i] + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
-    dv.variance[i] = P2 * (e_variance[i] + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
-                           dv_chain.variance[column]) +
-                     (p_rounding * p_rounding + lost * lost) / 3;
+    e_bound[i] = P * (e.bound + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
+    e_variance[i] = P2 * (e.variance + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
+                          dv_chain.variance[column]) +
+                    (p_rounding * p_rounding + lost * lost) / 3;
   }
 };
 
