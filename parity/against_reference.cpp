@@ -52,7 +52,8 @@ std::vector<Tally> AgainstReference::operator()() const {
 }
 
 reference::Judge AgainstReference::judge_of_all() const {
-  reference::Tiling tiling = reference::tiling_for(inputs_);
+  reference::Tiling tiling = reference::tiling_for(
+      inputs_, static_cast<int64_t>(devices_from(inputs_.q.device()).size()));
   tiling.tick = [this] {
     const std::lock_guard lock(ticking_);
     evidence_.tick();

@@ -45,11 +45,11 @@ struct Room {
 
 // The keys of a group.
 struct Keys {
-  Operand k;           // [pairs, seq, dim]
-  Operand v;           // [pairs, seq, dim_v]
+  Operand k;                // [pairs, seq, dim]
+  Operand v;                // [pairs, seq, dim_v]
   at::Tensor v_and_square;  // [pairs, seq, 2 dim_v]
-  double shared;       // heads that share a key
-  at::Tensor queries;  // [1, seq, 1]: how many rows see a key, over all heads that share it
+  double shared;            // heads that share a key
+  at::Tensor queries;       // [1, seq, 1]: how many rows see a key, over all heads that share it
 };
 Keys keys_of(const Group& group, const Tiles& tiles);
 
@@ -61,13 +61,13 @@ struct StripView {
   Operand q;              // [pairs, rows, dim]
   Operand scaled_q;       // scale q
   Operand d_o;            // [pairs, rows, dim_v]
-  at::Tensor o;      // [pairs, rows, dim_v]
-  at::Tensor dq;     // [pairs, rows, dim]
-  at::Tensor max;    // [pairs, rows, 1]
-  at::Tensor sum;    // [pairs, rows, 1]; 1 where a query sees no key
-  at::Tensor lse;    // [pairs, rows, 1]; 0 where a query sees no key
-  at::Tensor delta;  // [pairs, rows, 1]
-  at::Tensor keys;   // [pairs, rows, 1]: how many keys a row sees
+  at::Tensor o;           // [pairs, rows, dim_v]
+  at::Tensor dq;          // [pairs, rows, dim]
+  at::Tensor max;         // [pairs, rows, 1]
+  at::Tensor sum;         // [pairs, rows, 1]; 1 where a query sees no key
+  at::Tensor lse;         // [pairs, rows, 1]; 0 where a query sees no key
+  at::Tensor delta;       // [pairs, rows, 1]
+  at::Tensor keys;        // [pairs, rows, 1]: how many keys a row sees
 };
 StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
                   const Tiles& tiles);

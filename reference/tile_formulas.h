@@ -19,6 +19,8 @@
 // row or a column say so.
 namespace ringcheck::reference {
 
+constexpr double kThird = 1. / 3;  // GPUs divide slowly
+
 struct PairError {
   double bound, variance;
 };
@@ -101,7 +103,7 @@ struct ForwardFormula : ScoreFormula {
     w[i] = p * e.bound;
     z[i] = p * p * e.variance;
     bound[i] = r + p * (u_in + row_bound[row]);
-    variance[i] = z[i] + r * r / 3 + p * p * (u_in * u_in / 3 + row_variance[row]);
+    variance[i] = z[i] + r * r * kThird + p * p * (u_in * u_in / 3 + row_variance[row]);
   }
 };
 
@@ -113,12 +115,12 @@ struct Errors {
 // (6), and what a pair adds to the sums of (7), (8) and (9), in the place of what it follows from.
 // T = dS = P (G - delta), G = dO v^T.
 struct BackwardFormula : TileFormula {
-  const double* p = nullptr;    // of ScoreFormula
-  double* e_bound = nullptr;    // of ScoreFormula; becomes what dV sums with |dO|
-  double* e_variance = nullptr; // of ScoreFormula; becomes what dV sums with dO^2
-  double* g = nullptr;          // becomes T
-  double* g_size = nullptr;     // sums of |dO v|; becomes what dK sums with |q|
-  double* g_square = nullptr;   // sums of (dO v)^2; becomes what dK sums with q^2
+  const double* p = nullptr;      // of ScoreFormula
+  double* e_bound = nullptr;      // of ScoreFormula; becomes what dV sums with |dO|
+  double* e_variance = nullptr;   // of ScoreFormula; becomes what dV sums with dO^2
+  double* g = nullptr;            // becomes T
+  double* g_size = nullptr;       // sums of |dO v|; becomes what dK sums with |q|
+  double* g_square = nullptr;     // sums of (dO v)^2; becomes what dK sums with q^2
   double* p_g = nullptr;          // P sigma^G
   double* dq_bound = nullptr;     // what dQ sums with |k|
   double* dq_variance = nullptr;  // what dQ sums with k^2
@@ -140,7 +142,7 @@ struct BackwardFormula : TileFormula {
                         rounding + u_in * ::fabs(T) + lost * size + eta_e,
                     P2 * (product.variance + 2 * unit() * (G * G + D * D)) +
                         T2 * (e.variance + (u_a * u_a + u_in * u_in) / 3) +
-                        (rounding * rounding + lost * lost * x * x + eta_e * eta_e) / 3};
+                        (rounding * rounding + lost * lost * x * x + eta_e * eta_e) * kThird};
     g[i] = T;
     p_g[i] = P * ::sqrt(product.variance);
 
@@ -157,7 +159,7 @@ struct BackwardFormula : TileFormula {
     e_bound[i] = P * (e.bound + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
     e_variance[i] = P2 * (e.variance + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
                           dv_chain.variance[column]) +
-                    (p_rounding * p_rounding + lost * lost) / 3;
+                    (p_rounding * p_rounding + lost * lost) * kThird;
   }
 };
 

@@ -8,11 +8,14 @@
 
 namespace ringcheck::reference {
 
-Tiling tiling_for(const Inputs& inputs) {
-  if (inputs.q.is_cpu())
+Tiling tiling_for(const Inputs& in, int64_t devices) {
+  if (in.q.is_cpu())
     return {};
-  const int64_t shared = inputs.q.size(1) / inputs.k.size(1);
-  return {.rows = std::max<int64_t>(1, 1024 / shared), .columns = 1 << 15, .together = 1 << 26};
+  const int64_t shared = in.q.size(1) / in.k.size(1), pairs = in.k.size(0) * in.k.size(1);
+  const int64_t rows = std::max<int64_t>(1, 1024 / shared), columns = 1 << 15;
+  const int64_t elements = shared * std::min(rows, in.mask.length) * std::min(columns, in.mask.length);
+  const int64_t share = (pairs + devices - 1) / devices;
+  return {.rows = rows, .columns = columns, .together = std::min<int64_t>(1 << 27, share * elements)};
 }
 
 }  // namespace ringcheck::reference

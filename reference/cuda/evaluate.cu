@@ -12,8 +12,11 @@
 namespace ringcheck::reference {
 namespace {
 
+// With these, two blocks of 64 registers a thread fill a multiprocessor.
+constexpr int kThreads = 512, kBlocks = 2;
+
 template <class Formula>
-__global__ void every_element(Formula formula, int64_t rows) {
+__global__ void __launch_bounds__(kThreads, kBlocks) every_element(Formula formula, int64_t rows) {
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x)
     for (int64_t column = threadIdx.x; column < formula.columns; column += blockDim.x)
       formula(row, column);
@@ -21,7 +24,7 @@ __global__ void every_element(Formula formula, int64_t rows) {
 
 template <class Formula>
 void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
-  constexpr int64_t kThreads = 256, kMostBlocks = 1 << 20;
+  constexpr int64_t kMostBlocks = 1 << 20;
   const c10::cuda::CUDAGuard current(device);
   const auto blocks = static_cast<unsigned>(std::min(rows, kMostBlocks));
   every_element<<<blocks, kThreads, 0, c10::cuda::getCurrentCUDAStream().stream()>>>(formula, rows);
