@@ -54,8 +54,8 @@ const std::pair<const char*, at::Tensor Solution::*> kMembers[] = {
     {"lse", &Solution::lse}, {"delta", &Solution::delta}, {"dq", &Solution::dq},
     {"dk", &Solution::dk},   {"dv", &Solution::dv}};
 
-// Both err, each by no more than any implementation in float64 may. The maximum and the logarithm of
-// the sum are halves of the LSE, with no more error than it has.
+// Both err, each by no more than any implementation in float64 may. The maximum and the logarithm
+// of the sum are halves of the LSE, with no more error than it has.
 void expect_alike(const Solution& fused, const Solution& plain, const Tensors& bound) {
   const auto alike = [&](const char* name, const at::Tensor& a, const at::Tensor& b,
                          const at::Tensor& allowed) {
@@ -104,7 +104,7 @@ TEST_F(FusedReference, IsThePlainForm) {
   }));
 }
 
-// Where the kernels do not compute a problem, nobody asks them to, and solve() takes the plain form.
+// Where the kernels do not compute a problem, nobody asks them to: solve() takes the plain form.
 TEST_F(FusedReference, RefusesWhatItDoesNotCompute) {
   const auto refused = [](Shape shape, double scale) {
     Problem p = problem(shape, {Causal{}, shape.seq}, 5, Family::kNormal);

@@ -25,7 +25,8 @@ void add_to_columns(const at::Tensor& sum, Range columns, const at::Tensor& a,
   sum.narrow(1, columns.begin, columns.size).baddbmm_(a.mT(), b);
 }
 void add_to_columns(const at::Tensor& sums, Range columns, const Terms& a, const Operand& b) {
-  batched(sums.narrow(2, columns.begin, columns.size)).baddbmm_(batched(a.all).mT(), batched(b.all));
+  batched(sums.narrow(2, columns.begin, columns.size))
+      .baddbmm_(batched(a.all).mT(), batched(b.all));
 }
 
 Errors of_rows(const Error& e) { return {elements(e.bound), elements(e.variance)}; }

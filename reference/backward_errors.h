@@ -13,7 +13,8 @@
 
 namespace ringcheck::reference {
 
-// What the pairs of one tile add to the sums of (7), (8) and (9). T = dS = P (G - delta), G = dO v^T.
+// What the pairs of one tile add to the sums of (7), (8) and (9). T = dS = P (G - delta), where
+// G = dO v^T.
 struct ScoreGradients {
   Terms dq;  // P sigma^G, and what is summed with |k| and k^2
   Terms dk;  // T, and what is summed with |q| and q^2
@@ -51,8 +52,10 @@ class BackwardErrors {
   const Room& room_;
   Error dk_chain_, dv_chain_;  // [1, seq, 1]
   // Sums over the queries of a key, [3, pairs, seq, channels].
-  at::Tensor dk_;  // of T sigma^L q, [B^T + P B^D + |T| (B^L + u_in + chain)] |q|, and the like squared
-  at::Tensor dv_;  // of P sigma^L dO, [P (B^E + B^L + 2 u_in + chain) + rho_p(P) + e_P] |dO|, likewise
+  at::Tensor dk_;  // of T sigma^L q, of [B^T + P B^D + |T| (B^L + u_in + chain)] |q|, and of the
+                   // like squared
+  at::Tensor dv_;  // of P sigma^L dO, of [P (B^E + B^L + 2 u_in + chain) + rho_p(P) + e_P] |dO|,
+                   // and of the like squared
   at::Tensor p_delta_q_;  // [pairs, seq, dim], of P sigma^D q
   at::Tensor p_g_q_;      // [pairs, seq, dim], of P sigma^G q
 };

@@ -16,7 +16,7 @@ class ScoreErrors {
   ScoreErrors(const ErrorModel& model, const StripView& strip, const Keys& keys, const Room& room)
       : model_(model), strip_(strip), keys_(keys), memory_(room.scores) {}
 
-  // Starts a tile: the products are there, the formula is yet to be evaluated, which the caller does.
+  // Starts a tile: the products are there, and the formula is what the caller evaluates next.
   ScoreFormula start(const Tile& tile);
 
   // P and the relative error of e^(s - max). The tile that was started last is not started again,

@@ -13,9 +13,9 @@ Tiling tiling_for(const Inputs& in, int64_t devices) {
     return {};
   const int64_t shared = in.q.size(1) / in.k.size(1), pairs = in.k.size(0) * in.k.size(1);
   const int64_t rows = std::max<int64_t>(1, 1024 / shared), columns = 1 << 15;
-  const int64_t elements = shared * std::min(rows, in.mask.length) * std::min(columns, in.mask.length);
-  const int64_t share = (pairs + devices - 1) / devices;
-  return {.rows = rows, .columns = columns, .together = std::min<int64_t>(1 << 27, share * elements)};
+  const int64_t seq = in.mask.length, share = (pairs + devices - 1) / devices;
+  const int64_t of_share = share * shared * std::min(rows, seq) * std::min(columns, seq);
+  return {.rows = rows, .columns = columns, .together = std::min<int64_t>(1 << 27, of_share)};
 }
 
 }  // namespace ringcheck::reference

@@ -6,10 +6,10 @@
 
 namespace ringcheck::reference {
 
-// Tiles for the device of the inputs, where so many of its kind share the work. On a GPU they are
-// wide, so that a strip is one tile up to 32K keys and its scores are evaluated once, and four of them
-// are taken together where every device still has some: its products need as many to fill it. Nine
-// arrays of 2^27 elements, 9 GiB, are in use at a time.
+// Tiles for the device of the inputs, where so many of its kind share the work. On a GPU a strip is
+// one tile up to 32K keys, so that its scores are evaluated once, and four such tiles are taken
+// together, which fill the device, but no more than leave something for the other devices. Nine
+// arrays of 2^27 elements, 9 GiB, are then in use at a time.
 Tiling tiling_for(const Inputs& inputs, int64_t devices = 1);
 
 }  // namespace ringcheck::reference
