@@ -26,8 +26,6 @@ for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
 cp -L "$build/lib/libringcheck_cuda.so" "$staging/lib/"
-# What a node has no reason to have.
-ldd "$staging/bin/ringcheck_bench" | awk '/libbenchmark/ {print $3}' | xargs cp -L -t "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do
@@ -35,6 +33,8 @@ for file in "$staging"/*/*; do
 done >"$script"
 cmake -P "$script" >/dev/null
 rm "$script"
+# What a node has no reason to have; it looks for nothing and has no path to set.
+ldd "$build/bin/ringcheck_bench" | awk '/libbenchmark/ {print $3}' | xargs cp -L -t "$staging/lib/"
 install -m 755 "$ci"/bundle/* "$ci/gpu.sh" "$staging/"
 ln -s run "$staging/ringcheck"
 
