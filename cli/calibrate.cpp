@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/subcommand.h"
+#include "cp/gpu_architecture.h"
 #include "parity/contract.h"
 #include "parity/runner.h"
 #include "reports/file.h"
@@ -15,19 +16,24 @@ namespace ringcheck::cli {
 namespace {
 
 struct Options {
-  std::string kernel = "plain", file;
+  std::string kernel = "plain", device = "cpu", file;
   int seeds = 24;
 };
 
-// The calibration shapes: where the rounding of the outputs to 16 bits rules the error, so that it
-// does not depend on how this machine's matrix products add up.
-std::vector<parity::Case> shapes(const std::string& kernel) {
+// The calibration shapes: on a CPU where the rounding of the outputs to 16 bits rules the error, so
+// that it does not depend on how this machine's matrix products add up. On a GPU the architecture
+// says how they do.
+std::vector<parity::Case> shapes(const Options& options) {
+  const nlohmann::json& known = parity::contract_json(options.kernel).at("dtypes");
   std::vector<parity::Case> list;
-  for (const char* dtype : {"bf16", "fp16"})
+  for (const char* dtype : {"bf16", "fp16", "float32"})
     for (const char* mask : {"causal", "full"})
       for (const char* data : {"spread3", "normal"}) {
-        list.push_back(parity::parse_case(std::string(dtype) + "/" + mask + "/" + data));
-        list.back().kernel = kernel;
+        parity::Case test = parity::parse_case(std::string(dtype) + "/" + mask + "/" + data);
+        test.kernel = options.kernel;
+        test.device = options.device;
+        const bool rounded = test.dtype != at::kFloat;
+        if (known.contains(dtype) && (rounded || options.device != "cpu")) list.push_back(test);
       }
   return list;
 }
@@ -71,14 +77,20 @@ nlohmann::json calibrated(parity::Case test, int seeds) {
 int run(const Options& options) {
   if (options.seeds < 20) throw UsageError("--seeds " + std::to_string(options.seeds) +
                                            ": a calibration needs at least 20");
-  parity::Case probe;
-  probe.kernel = options.kernel;
-  parity::validate(probe);
+  const std::vector<parity::Case> list = shapes(options);
+  for (const parity::Case& test : list) {
+    parity::validate(test);
+    if (const auto reason = parity::not_supported(test)) throw UsageError(*reason);
+  }
   nlohmann::json contract = parity::contract_json(options.kernel);
-  contract["charts"] = nlohmann::json::object();
-  for (const parity::Case& test : shapes(options.kernel)) {
+  nlohmann::json& charts = contract["charts"];
+  for (auto chart = charts.begin(); chart != charts.end();)
+    chart = parity::parse_case(chart.key()).device == options.device ? charts.erase(chart)
+                                                                      : std::next(chart);
+  if (options.device != "cpu") contract["architecture"] = gpu_architecture();
+  for (const parity::Case& test : list) {
     std::cerr << "calibrating " << parity::chart_key(test) << "\n";
-    contract["charts"][parity::chart_key(test)] = calibrated(test, options.seeds);
+    charts[parity::chart_key(test)] = calibrated(test, options.seeds);
   }
   reports::write_file(options.file, contract.dump(2) + "\n");
   return 0;
@@ -88,6 +100,9 @@ const Subcommands::Add add("calibrate", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("measures the charts of a kernel's numerics contract");
   program.add_option("--kernel", options->kernel, "the kernel, known to be right")
+      ->capture_default_str();
+  program.add_option("--device", options->device, "cpu or cuda: its charts are measured anew")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   program.add_option("--seeds", options->seeds, "how many seeds a shape")->capture_default_str();
   program.add_option("--contract", options->file, "the contract file to write")->required();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contract_texts.h"
+#include "cp/gpu_architecture.h"
 #include "parity/contract.h"
 #include "parity/oracle.h"
 
@@ -73,6 +74,8 @@ std::string chart_key(Case test) {
 
 std::optional<Chart> chart_of(const Case& test, const std::string& tensor) {
   const nlohmann::json& kernel = contract_json(test.kernel);
+  const bool on_gpu = device_type_of(test) != at::kCPU;
+  if (on_gpu && kernel.value("architecture", "") != gpu_architecture()) return std::nullopt;
   const auto found = kernel.at("charts").find(chart_key(test));
   if (found == kernel.at("charts").end() || !found->contains(tensor)) return std::nullopt;
   const nlohmann::json& c = (*found)[tensor];

@@ -28,7 +28,8 @@ reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);
 // The case that stands for all that give the same numbers: rotations agree bit for bit.
 std::string chart_key(Case test);
 
-// Its calibration for this case and tensor; nothing at shapes that were not calibrated.
+// Its calibration for this case and tensor; nothing at shapes that were not calibrated, nor on GPUs
+// of another architecture than the contract says: other hardware may add up in another way.
 std::optional<Chart> chart_of(const Case& test, const std::string& tensor);
 
 }  // namespace ringcheck::parity

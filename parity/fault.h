@@ -43,7 +43,13 @@ struct Fault {
   Subject subject = {};                     // the bug planted in the subject, or
   std::function<Judge()> judging = {};      // in the judging
   bool hangs = false;                       // it is caught by a short deadline
+  // Streams of a GPU are not ordered as they should be. On a CPU, where work is done when its call
+  // returns, nothing is wrong.
+  bool races = false;
+  Subject control = context_parallel;       // the same without the bug
   std::string equivalent = {};              // the proof, where it can change nothing
+  // The kernels with which it changes nothing. Believed where no bit of any output changes.
+  std::string moot_with = {};
   std::string group = {};                   // the file it stands in
 };
 using Faults = Registry<Fault>;

@@ -5,20 +5,19 @@
 #include <algorithm>
 #include <mutex>
 
-#include "cp/error.h"
+#include "parity/data_family.h"
+#include "parity/fault_effect.h"
 #include "parity/peer_review.h"
+#include "parity/runner.h"
 #include "parity/self_test.h"
 
 namespace ringcheck::parity {
 namespace {
 
-// A fault that hangs costs this much a run; the others must not be mistaken for one.
-constexpr std::chrono::milliseconds kShort{300}, kLong{20000};
-
 RunOptions options_of(const Fault& fault, std::vector<std::string> oracles,
                       const Subject& subject) {
   RunOptions options;
-  options.deadline = fault.hangs ? kShort : kLong;
+  options.deadline = deadline_of(fault);
   options.subject = subject;
   options.judging.oracles = std::move(oracles);
   return options;
@@ -32,107 +31,28 @@ std::vector<std::string> those(const std::vector<std::string>& names, bool with_
   return list;
 }
 
-bool killed(const Verdict& verdict) {
-  return verdict.status == Status::kFail || verdict.status == Status::kHang ||
-         verdict.status == Status::kCrash;
+// What the oracles find wrong with a case that nothing was planted in.
+std::vector<std::string> complaints(const Case& test, const std::vector<std::string>& oracles,
+                                    const Subject& control) {
+  std::vector<std::string> list;
+  const Verdict verdict = verify(test, options_of({}, oracles, control));
+  for (const OracleVerdict& oracle : verdict.oracles)
+    if (oracle.status == Status::kFail || oracle.status == Status::kInconclusive)
+      list.push_back(oracle.name + " (" + to_text(oracle.status) + "): " +
+                     (oracle.findings.empty() ? "" : oracle.findings.front()));
+  if (killed(verdict) && list.empty()) list.push_back(verdict.reason);
+  return list;
 }
 
-// Everything that a verdict says is wrong.
-struct Said {
-  std::vector<std::string> findings, tensors;
-};
-
-Said said_by(const Verdict& verdict) {
-  Said said;
-  if (verdict.status == Status::kHang || verdict.status == Status::kCrash)
-    said.findings.push_back(verdict.reason);
-  for (const OracleVerdict& oracle : verdict.oracles) {
-    if (oracle.status != Status::kFail) continue;
-    for (const std::string& finding : oracle.findings) said.findings.push_back(finding);
-    for (const TensorVerdict& tensor : oracle.tensors)
-      if (tensor.status == Status::kFail) said.tensors.push_back(tensor.tensor);
-  }
-  return said;
-}
-
-bool any_of(const std::vector<std::string>& list, const std::string& value) {
-  return std::ranges::find(list, value) != list.end();
-}
-
-bool any_says(const std::vector<std::string>& findings, const std::string& word) {
-  return std::ranges::any_of(
-      findings, [&](const std::string& f) { return f.find(word) != std::string::npos; });
-}
-
-// Of what depends on each other, the first that is wrong: rotated q and k, then O and LSE, then
-// the gradients.
-std::vector<std::string> first_wrong(const std::vector<std::string>& tensors) {
-  for (const std::vector<std::string>& stage :
-       {std::vector<std::string>{"q", "k"}, {"o", "lse"}, {"dq", "dk", "dv"}}) {
-    std::vector<std::string> wrong;
-    for (const std::string& name : stage)
-      if (any_of(tensors, name)) wrong.push_back(name);
-    if (!wrong.empty()) return wrong;
-  }
-  return {};
-}
-
-bool localises(const Named& wanted, const Said& said) {
-  if (!wanted.tensors.empty()) {
-    const auto first = first_wrong(said.tensors);
-    for (const std::string& tensor : first)
-      if (!any_of(wanted.tensors, tensor)) return false;
-    if (first.empty()) return false;
-  }
-  if (wanted.rank >= 0 && !any_says(said.findings, "rank " + std::to_string(wanted.rank)))
-    return false;
-  return std::ranges::all_of(
-      wanted.words, [&](const std::string& word) { return any_says(said.findings, word); });
-}
-
-// The seconds until the oracle had judged: the case itself was run first.
-double seconds_until(const Verdict& verdict, const OracleVerdict& oracle) {
-  double others = 0;
-  for (const OracleVerdict& o : verdict.oracles) others += o.seconds;
-  return verdict.seconds - others + oracle.seconds;
-}
-
-void saw(Cell& cell, const std::string& who, double seconds, const std::string& finding) {
-  if (cell.result == Cell::Result::kKilled && 1000 * seconds >= cell.milliseconds) return;
-  cell.result = Cell::Result::kKilled;
-  cell.killer = who;
-  cell.milliseconds = 1000 * seconds;
-  cell.finding = finding;
-}
-
-void enter(const Verdict& verdict, Cell& cell) {
-  if (verdict.status == Status::kHang || verdict.status == Status::kCrash) {
-    const char* who = verdict.status == Status::kHang ? "deadline" : "crash";
-    cell.seen_by[who] = Status::kFail;
-    saw(cell, who, verdict.seconds, verdict.reason);
-  }
-  for (const OracleVerdict& oracle : verdict.oracles) {
-    Status& status = cell.seen_by.try_emplace(oracle.name, oracle.status).first->second;
-    if (status != Status::kFail) status = oracle.status;
-    if (oracle.status == Status::kFail)
-      saw(cell, oracle.name, seconds_until(verdict, oracle),
-          oracle.findings.empty() ? "" : oracle.findings.front());
-  }
-}
-
-// What the oracles find wrong with a case that nothing was planted in. Asked once a case.
-const std::vector<std::string>& unclean(const Case& test, const std::vector<std::string>& oracles) {
+// The same of a fault's control. Asked once a case; of races, where chance rules, once a fault.
+std::vector<std::string> unclean(const Case& test, const std::vector<std::string>& oracles,
+                                 const Fault& fault) {
+  if (fault.races) return complaints(test, oracles, fault.control);
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::string>> known;
   const std::lock_guard lock(mutex);
   auto [entry, is_new] = known.try_emplace({to_text(test), oracles});
-  if (!is_new) return entry->second;
-  const Verdict verdict = verify(test, options_of({}, oracles, context_parallel));
-  for (const OracleVerdict& oracle : verdict.oracles)
-    if (oracle.status == Status::kFail || oracle.status == Status::kInconclusive)
-      entry->second.push_back(oracle.name + " (" + to_text(oracle.status) + "): " +
-                              (oracle.findings.empty() ? "" : oracle.findings.front()));
-  if (killed(verdict) && entry->second.empty()) entry->second.push_back(verdict.reason);
+  if (is_new) entry->second = complaints(test, oracles, fault.control);
   return entry->second;
 }
 
@@ -140,7 +60,7 @@ const std::vector<std::string>& unclean(const Case& test, const std::vector<std:
 void hunt_in(const Case& test, const Fault& fault, const std::vector<std::string>& oracles,
              Cell& cell) {
   if (oracles.empty()) return;
-  for (const std::string& what : unclean(test, oracles))
+  for (const std::string& what : unclean(test, oracles, fault))
     cell.unclean.push_back(to_text(test) + ": " + what);
   const Verdict verdict = verify(test, options_of(fault, oracles, fault.subject));
   enter(verdict, cell);
@@ -164,67 +84,76 @@ void hunt_in_judging(const Fault& fault, const std::vector<std::string>& oracles
   cell.localised = localises(fault.names, {test.failures, {}});
 }
 
-}  // namespace
-
-std::string to_text(Cell::Result result) {
-  switch (result) {
-    case Cell::Result::kKilled: return "killed";
-    case Cell::Result::kSurvived: return "survived";
-    case Cell::Result::kEquivalent: return "equivalent";
-    case Cell::Result::kNotApplicable: return "not_applicable";
-  }
-  return "unknown";
+// Why a fault cannot show at all, or nothing.
+std::string cannot_show(const Fault& fault, at::ScalarType dtype, const Hunt& hunt) {
+  if (std::ranges::find(fault.dtypes, dtype) == fault.dtypes.end())
+    return "cannot show in this dtype";
+  if (fault.races && hunt.device == "cpu")
+    return "a race between streams of a GPU; on the CPU work is done when its call returns";
+  return {};
 }
+
+// The cases of a fault that the kernel takes; with dim_v = dim where it wants them equal.
+std::vector<Case> cases_for(const Hunt& hunt, const Fault& fault, Cell& cell) {
+  std::vector<Case> taken;
+  for (Case test : cases_of(fault, cell.dtype)) {
+    test.kernel = hunt.kernel;
+    test.device = hunt.device;
+    const auto reason = not_supported(test);
+    if (reason) test.dim_v = test.dim;
+    if (reason && not_supported(test)) cell.reason = *reason;
+    else taken.push_back(test);
+  }
+  return taken;
+}
+
+// The cases again with data of which the answer is known, judged by those oracles that had nothing
+// to say of the cases as they are. A fault that hangs does so on any data.
+void hunt_in_exact_data(const std::vector<Case>& cases, const Fault& fault, Cell& cell) {
+  std::vector<std::string> silent;
+  for (const auto& [oracle, status] : cell.seen_by)
+    if (status == Status::kNotApplicable) silent.push_back(oracle);
+  if (fault.hangs) return;
+  for (Case test : cases)
+    for (const char* data : {"census", "routing", "snap", "equal-keys", "ones"}) {
+      test.data = data;
+      if (!DataFamilies::at(data).refuses(test)) hunt_in(test, fault, silent, cell);
+    }
+}
+
+// What nobody saw: is there anything to see?
+void acquit(const Fault& fault, const std::vector<Case>& cases, Cell& cell) {
+  cell.reason = "no oracle that was asked sees it";
+  const bool moot = !fault.moot_with.empty() && std::ranges::all_of(cases, [&](const Case& test) {
+    return changes_no_bit(fault, test);
+  });
+  if (fault.equivalent.empty() && !moot) return;
+  cell.result = Cell::Result::kEquivalent;
+  cell.reason = moot ? "changes no bit with " + fault.moot_with : fault.equivalent;
+}
+
+}  // namespace
 
 Cell hunt(const std::string& name, at::ScalarType dtype, const Hunt& hunt) {
   const Fault& fault = Faults::at(name);
   Cell cell;
   cell.fault = name;
   cell.dtype = dtype;
-  if (std::ranges::find(fault.dtypes, dtype) == fault.dtypes.end()) {
-    cell.reason = "cannot show in this dtype";
-    return cell;
-  }
+  cell.reason = cannot_show(fault, dtype, hunt);
+  if (!cell.reason.empty()) return cell;
   cell.result = Cell::Result::kSurvived;
   if (fault.judging) hunt_in_judging(fault, hunt.oracles, cell);
-  std::vector<Case> cases = cases_of(fault, dtype);
-  for (Case& test : cases) {
-    test.kernel = hunt.kernel;
-    test.device = hunt.device;
-    if (const auto reason = not_supported(test)) cell.reason = *reason;
-  }
-  std::erase_if(cases, [](const Case& test) { return not_supported(test).has_value(); });
+  const std::vector<Case> cases = cases_for(hunt, fault, cell);
   for (const Case& test : cases) hunt_in(test, fault, those(hunt.oracles, false), cell);
+  hunt_in_exact_data(cases, fault, cell);
   for (const Case& test : cases)
     if (hunt.ask_all || cell.result != Cell::Result::kKilled || !cell.localised)
       hunt_in(test, fault, those(hunt.oracles, true), cell);
   if (!fault.judging)
     for (const Case& test : cases) ask_peers(test, fault, cell);
   if (!fault.judging && cases.empty()) cell.result = Cell::Result::kNotApplicable;
-  if (cell.result != Cell::Result::kSurvived) return cell;
-  if (!fault.equivalent.empty()) cell.result = Cell::Result::kEquivalent;
-  cell.reason = fault.equivalent.empty() ? "no oracle that was asked sees it" : fault.equivalent;
+  if (cell.result == Cell::Result::kSurvived) acquit(fault, cases, cell);
   return cell;
-}
-
-std::optional<Outcome> faulty_outcome(const Fault& fault, const Case& test) {
-  try {
-    return solve({test}, {.size = test.world, .deadline = fault.hangs ? kShort : kLong,
-                          .device = device_type_of(test)}, fault.subject);
-  } catch (const RankFailure&) {
-    return std::nullopt;
-  }
-}
-
-Score score_of(const std::vector<Cell>& cells) {
-  Score score;
-  for (const Cell& cell : cells) {
-    score.killed += cell.result == Cell::Result::kKilled;
-    score.survived += cell.result == Cell::Result::kSurvived;
-    score.equivalent += cell.result == Cell::Result::kEquivalent;
-    score.localised += cell.result == Cell::Result::kKilled && cell.localised;
-  }
-  return score;
 }
 
 }  // namespace ringcheck::parity

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "parity/comparison.h"
-#include "parity/kill_matrix.h"
+#include "parity/fault_effect.h"
 #include "parity/peer_test.h"
 #include "parity/truth.h"
 

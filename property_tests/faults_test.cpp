@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <set>
 
+#include "parity/fault_effect.h"
 #include "parity/kill_matrix.h"
+#include "parity/runner.h"
 #include "parity/self_test.h"
 #include "property_tests/detection_gate.h"
 
@@ -26,26 +28,13 @@ at::ScalarType dtype_of(const Fault& fault) {
   return in_bf16 ? at::kBFloat16 : fault.dtypes.front();
 }
 
-bool same(const at::Tensor& a, const at::Tensor& b) {
-  if (a.defined() != b.defined()) return false;
-  return !a.defined() ||
-         (a.sizes() == b.sizes() && at::equal(a.nan_to_num(7777), b.nan_to_num(7777)));
-}
-
 // Tensors bit for bit, and what every rank counted.
-bool same(const parity::Outcome& a, const parity::Outcome& b) {
-  const auto &x = a.tensors, &y = b.tensors;
-  return same(x.o, y.o) && same(x.lse, y.lse) && same(x.dq, y.dq) && same(x.dk, y.dk) &&
-         same(x.dv, y.dv) && same(a.q_rotated, b.q_rotated) && same(a.k_rotated, b.k_rotated) &&
-         a.ranks == b.ranks;
-}
-
 bool changes_nothing(const Fault& fault) {
   return std::ranges::all_of(parity::cases_of(fault, dtype_of(fault)), [&](const auto& test) {
     const auto faulty = parity::faulty_outcome(fault, test);
     if (!faulty) return false;
-    return same(*faulty,
-                parity::solve({test}, {.size = test.world}, parity::context_parallel));
+    const auto right = parity::solve({test}, {.size = test.world}, parity::context_parallel);
+    return parity::same_bits(*faulty, right) && faulty->ranks == right.ranks;
   });
 }
 
@@ -84,10 +73,31 @@ TEST(Faults, EachSaysWhatItIsAndWhatAVerdictMustName) {
 }
 
 // A planted bug that changes no output and no counter would be a free point; one that is called
-// equivalent must change none.
+// equivalent must change none, nor one between streams, of which a CPU has none.
 TEST(Faults, EachChangesSomethingOrIsProvenEquivalent) {
   for (const auto& [name, fault] : Faults::all())
-    if (fault.subject) EXPECT_EQ(changes_nothing(fault), !fault.equivalent.empty()) << name;
+    if (fault.subject)
+      EXPECT_EQ(changes_nothing(fault), !fault.equivalent.empty() || fault.races) << name;
+}
+
+// They are hunted on GPUs alone: elsewhere they neither count nor pass for noticed.
+TEST(Faults, RacesBetweenStreamsDoNotCountOnACpu) {
+  int races = 0;
+  for (const auto& [name, fault] : Faults::all()) {
+    if (!fault.races) continue;
+    ++races;
+    const Cell cell = parity::hunt(name, at::kBFloat16, {.oracles = parity::all_oracles()});
+    EXPECT_EQ(cell.result, Cell::Result::kNotApplicable) << name;
+    EXPECT_THAT(cell.reason, ::testing::HasSubstr("GPU")) << name;
+  }
+  EXPECT_GE(races, 8);
+}
+
+// What a kernel never reads cannot be wrong: no bit changes, and no score counts it.
+TEST(Faults, AreMootWithKernelsThatTheyDoNotReach) {
+  const parity::Hunt flash{.oracles = {"parity", "counters"}, .kernel = "flash"};
+  EXPECT_EQ(parity::hunt("delta_zero", at::kBFloat16, flash).result, Cell::Result::kEquivalent);
+  EXPECT_EQ(parity::hunt("dq_zero", at::kBFloat16, flash).result, Cell::Result::kKilled);
 }
 
 TEST(SelfTest, TheJudgingIsAsItShouldBe) {

@@ -5,8 +5,10 @@
 #include <nccl.h>
 
 #include <map>
+#include <set>
 
 #include "cp/cuda_library.h"
+#include "cp/gpu_architecture.h"
 
 namespace ringcheck {
 namespace {
@@ -45,7 +47,23 @@ std::string describe() {
          std::to_string(at::detail::getCUDAHooks().versionCuDNN());
 }
 
+std::string architecture() {
+  std::set<std::string> kinds;
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  for (int gpu = 0; gpu < count; ++gpu) {
+    int major = 0, minor = 0;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu);
+    kinds.insert("sm_" + std::to_string(major) + std::to_string(minor));
+  }
+  std::string text;
+  for (const std::string& kind : kinds) text += (text.empty() ? "" : "+") + kind;
+  return text;
+}
+
 const GpuDescriptions::Add registered{"gpus", {describe}};
+const GpuArchitectures::Add architecture_registered{"gpus", {architecture}};
 
 }  // namespace
 }  // namespace ringcheck

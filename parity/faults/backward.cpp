@@ -87,17 +87,19 @@ const FaultGroup group{"backward", {
     .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D local",
     .wrong = "D is that of the block's own output",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
-    .subject = with_block_delta()}},
+    .subject = with_block_delta(), .moot_with = cases::kOwnDelta}},
   {"delta_zero", {
     .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D = 0",
     .wrong = "the backward pre-process is left out: D = 0",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
-    .subject = with_saved([](Saved& saved, const Case&) { saved.d = at::zeros_like(saved.d); })}},
+    .subject = with_saved([](Saved& saved, const Case&) { saved.d = at::zeros_like(saved.d); }),
+    .moot_with = cases::kOwnDelta}},
   {"delta_of_another_head", {
     .operators = {"M20"}, .stands_for = "B29 flash-linear-attention#1115",
     .wrong = "the pre-process misses the head offset: D of the head before",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
-    .subject = with_saved([](Saved& saved, const Case&) { saved.d = saved.d.roll(1, 1); })}},
+    .subject = with_saved([](Saved& saved, const Case&) { saved.d = saved.d.roll(1, 1); }),
+    .moot_with = cases::kOwnDelta}},
   {"gradient_scale_missing_in_dk", {
     .operators = {"M53"}, .stands_for = "NUMERICS 4: missing scale",
     .wrong = "dK lacks the softmax scale",

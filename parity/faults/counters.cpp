@@ -61,7 +61,7 @@ const FaultGroup group{"counters", {
   {"balanced_by_document", {
     .operators = {"M50"}, .stands_for = "B44 pytorch#189902",
     .wrong = "documents are cut in plain pieces: outputs are right, ranks work unequally",
-    .site = Site::kBalancer, .cases = {"ring:p2p/headtail/doc[4,12]/P2/b2/hq4/hkv2/s16/d8/dv12"},
+    .site = Site::kBalancer, .cases = {"ring:p2p/headtail/doc[4,12]/P2/b2/hq4/hkv2/s16/d16/dv24"},
     .names = {.words = {"pairs attended"}},
     .subject = [](Communicator& comm, const Case& test, const RankInput& input) {
       const Balancer plain = Balancers::at("contiguous").positions;
@@ -90,7 +90,7 @@ const FaultGroup group{"counters", {
   {"all_blocks_kept", {
     .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208",
     .wrong = "the buffers of received K and V are never released",
-    .site = Site::kCounters, .cases = {"ring:p2p/headtail/causal/P5/b2/hq4/hkv2/s40/d8/dv12"},
+    .site = Site::kCounters, .cases = {"ring:p2p/headtail/causal/P5/b2/hq4/hkv2/s40/d16/dv24"},
     .names = {.words = {"K and V bytes held"}},
     .subject = with_rotation([](Communicator&, const Layout&) {
       return [kept = std::vector<KvBlock>()](Rotation& rotation, int) mutable {

@@ -14,8 +14,8 @@ namespace ringcheck::parity {
 namespace {
 
 // e^LSE exceeds float32 beyond 88, float64 beyond 709.
-constexpr const char* kHuge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:90";
-constexpr const char* kLarge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:6";
+constexpr const char* kHuge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d16/dv24/scale:64";
+constexpr const char* kLarge = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d16/dv24/scale:4.5";
 const std::vector<at::ScalarType> kInDouble{at::kDouble};
 const std::vector<at::ScalarType> kInFloat{at::kFloat, at::kBFloat16, at::kHalf};
 

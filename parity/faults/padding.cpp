@@ -110,7 +110,7 @@ const FaultGroup group{"padding", {
     .operators = {"M34"}, .stands_for = "B66 TransformerEngine#2186",
     .wrong = "where the second chunk of a rank is all padding, the backward pass reads an LSE "
               "of 0",
-    .site = Site::kKernel, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s9/d8/dv12"},
+    .site = Site::kKernel, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s9/d16/dv24"},
     .names = {.tensors = {"dq", "dk", "dv"}},
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{[](KernelCall& call) {

@@ -29,6 +29,7 @@ Subject with_rounded_gradients(at::Tensor Gradients::*which) {
 }
 
 const std::vector<at::ScalarType> k32{at::kFloat};
+constexpr const char* kRoundsParts = "a kernel that gives back partial results in the dtype";
 
 const FaultGroup group{"precision", {
   {"output_accumulated_narrow", {
@@ -50,17 +51,18 @@ const FaultGroup group{"precision", {
       return AroundKernel{.after_forward = [=](const KernelCall&, Partial& part) {
         part.out = rounded(part.out, narrow(test.dtype));
       }};
-    })}},
+    }),
+    .moot_with = kRoundsParts}},
   {"dq_accumulated_narrow", {
     .operators = {"M07"}, .stands_for = "B09 TransformerEngine#821",
     .wrong = "the terms of dQ are rounded to the dtype before they are added",
     .site = Site::kKernel, .cases = {cases::kCharted}, .names = {.tensors = {"dq"}},
-    .subject = with_rounded_gradients(&Gradients::dq)}},
+    .subject = with_rounded_gradients(&Gradients::dq), .moot_with = kRoundsParts}},
   {"dk_term_narrow", {
     .operators = {"M07"}, .stands_for = "B08 ring-flash-attention#67",
     .wrong = "the terms of dK are rounded to the dtype before they travel",
     .site = Site::kKernel, .cases = {cases::kCharted}, .names = {.tensors = {"dk"}},
-    .subject = with_rounded_gradients(&Gradients::dk)}},
+    .subject = with_rounded_gradients(&Gradients::dk), .moot_with = kRoundsParts}},
   {"travelling_sum_narrow", {
     .operators = {"M07"}, .stands_for = "B09 TransformerEngine#821",
     .wrong = "dK and dV travel in the dtype, so that their sum is rounded at every hop",
@@ -84,7 +86,8 @@ const FaultGroup group{"precision", {
       return AroundKernel{[=](KernelCall& call) {
         if (call.saved) call.saved->d = rounded(call.saved->d, narrow(test.dtype));
       }};
-    })}},
+    }),
+    .moot_with = cases::kOwnDelta}},
   {"hidden_tf32", {
     .operators = {"M07"}, .stands_for = "NUMERICS 2.3 P3: hidden TF32",
     .wrong = "float32 operands are rounded to the 11 bits of TF32",

@@ -14,7 +14,7 @@ namespace {
 
 using Block = std::optional<KvBlock>;
 
-constexpr const char* kFive = "ring:alltoall/striped[2]/causal/P5/b2/hq4/hkv2/s40/d8/dv12";
+constexpr const char* kFive = "ring:alltoall/striped[2]/causal/P5/b2/hq4/hkv2/s40/d16/dv24";
 
 Subject skips(int hop) {
   return with_rotation([hop](Communicator&, const Layout&) {
@@ -82,7 +82,7 @@ const FaultGroup group{"rotation", {
     .operators = {"M13"}, .stands_for = "BUGS 1.10: last KV hop unused",
     .wrong = "the last block is fetched and never used",
     .site = Site::kRotation, .cases = {cases::kFull},
-    .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(2)}},
+    .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(3)}},
   {"hop_skipped_in_backward", {
     .operators = {"M13"}, .stands_for = "B31 TransformerEngine#2484",
     .wrong = "the backward pass leaves out step 1",
@@ -139,7 +139,7 @@ const FaultGroup group{"rotation", {
   {"group_rank_as_world_rank", {
     .operators = {"M21"}, .stands_for = "B34 ART#919",
     .wrong = "rank 0 addresses its left neighbour for its right one",
-    .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d8/dv12"},
+    .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d16/dv24"},
     .names = {.words = {"peer 0"}},
     .subject = with_transfers([](Communicator&) {
       return [](Communicator& comm, Posting posting) {

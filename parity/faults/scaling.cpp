@@ -13,7 +13,7 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr const char* kScaled = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d8/dv12/scale:0.5";
+constexpr const char* kScaled = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24/scale:0.5";
 
 Subject with_scale(std::function<double(const Case&)> scale) {
   return with_parts([scale](Parts& parts, Communicator&, const Case& test) {
@@ -88,7 +88,7 @@ const FaultGroup group{"scaling", {
     .wrong = "the loss is a mean over the tokens of each shard: planted on dO, where shards "
               "hold different numbers of tokens",
     .site = Site::kInput,
-    .cases = {"ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s31/d8/dv12", cases::kPaddedDocuments},
+    .cases = {"ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s31/d16/dv24", cases::kPaddedDocuments},
     .names = kGradients,
     .subject = with_input(mean_over_the_shard)}},
   {"labels_shifted_after_sharding", {

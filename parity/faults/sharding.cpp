@@ -15,9 +15,9 @@ namespace ringcheck::parity {
 namespace {
 
 // Equal sizes everywhere, so that no mistaken layout can be seen by its shape.
-constexpr const char* kCube = "ring:p2p/contiguous/causal/P3/b4/hq4/hkv4/s12/d4/dv4";
-constexpr const char* kGroups = "ring:p2p/headtail/causal/P3/b1/hq6/hkv2/s36/d8/dv12";
-constexpr const char* kFewHeads = "ring:p2p/headtail/causal/P4/b1/hq4/hkv2/s40/d8/dv12";
+constexpr const char* kCube = "ring:p2p/contiguous/causal/P3/b8/hq8/hkv8/s24/d8/dv8";
+constexpr const char* kGroups = "ring:p2p/headtail/causal/P3/b1/hq6/hkv2/s36/d16/dv24";
+constexpr const char* kFewHeads = "ring:p2p/headtail/causal/P4/b1/hq4/hkv2/s40/d16/dv24";
 
 Layout layout_by(const char* balancer, const Case& test) {
   return ringcheck::layout_of(Balancers::at(balancer), {mask_of(test), test.block}, test.world);
