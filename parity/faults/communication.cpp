@@ -100,7 +100,7 @@ const FaultGroup group{"communication", {
   {"bit_flip_last", {
     .operators = {}, .stands_for = "arXiv:2605.04213",
     .wrong = "the last bit of one element of K flips on its way",
-    .site = Site::kCommunicator, .cases = {cases::kFull}, .names = kHit,
+    .site = Site::kCommunicator, .cases = {cases::kFull, cases::kRaggedFull}, .names = kHit,
     .subject = spoilt([](at::Tensor x) { bits_of(x).narrow(0, 5, 1).bitwise_xor_(1); })}},
   {"warp_strided_corruption", {
     .operators = {}, .stands_for = "arXiv:2605.04213",
