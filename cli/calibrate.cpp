@@ -56,9 +56,11 @@ double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 
 nlohmann::json calibrated(parity::Case test, int seeds) {
   std::map<std::string, Series> rms, bias;
+  parity::RunOptions options;
+  options.judging.oracles = {"parity"};
   for (int seed = 0; seed < seeds; ++seed) {
     test.seed = 1000 + static_cast<uint64_t>(seed);
-    for (const auto& oracle : parity::verify(test, {}).oracles)
+    for (const auto& oracle : parity::verify(test, options).oracles)
       for (const auto& tensor : oracle.tensors) {
         if (tensor.tensor == "lse") continue;  // never rounded to 16 bits
         rms[tensor.tensor].values.push_back(tensor.rms_z);

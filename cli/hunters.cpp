@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/hunters.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -78,6 +79,22 @@ class Hunter {
   size_t done_ = 0;
 };
 
+// Parts of about the same length. Faults with the same cases stay together: each process runs a case
+// without a fault once, and a kernel prepares itself for a shape once.
+std::vector<std::vector<Quarry>> parts_of(const std::vector<Quarry>& list, size_t processes) {
+  std::map<std::pair<at::ScalarType, std::vector<std::string>>, std::vector<Quarry>> alike;
+  for (const Quarry& quarry : list)
+    alike[{quarry.dtype, parity::Faults::at(quarry.fault).cases}].push_back(quarry);
+  std::vector<std::vector<Quarry>> groups, parts(processes);
+  for (auto& [cases, group] : alike) groups.push_back(std::move(group));
+  std::ranges::stable_sort(groups, std::ranges::greater(), &std::vector<Quarry>::size);
+  for (const std::vector<Quarry>& group : groups) {
+    auto& shortest = *std::ranges::min_element(parts, {}, &std::vector<Quarry>::size);
+    shortest.insert(shortest.end(), group.begin(), group.end());
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::vector<Cell> hunt_here(const std::vector<Quarry>& list, const parity::Hunt& hunt,
@@ -94,8 +111,7 @@ std::vector<Cell> hunt_in_processes(const std::vector<Quarry>& list, const parit
                                     size_t processes,
                                     const std::function<void(const Cell&)>& done) {
   const TemporaryFolder folder;
-  std::vector<std::vector<Quarry>> parts(processes);
-  for (size_t i = 0; i < list.size(); ++i) parts[i % processes].push_back(list[i]);
+  const auto parts = parts_of(list, processes);
   std::vector<std::unique_ptr<Hunter>> hunters;
   for (size_t i = 0; i < processes; ++i)
     if (!parts[i].empty())
