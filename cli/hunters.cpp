@@ -79,8 +79,8 @@ class Hunter {
   size_t done_ = 0;
 };
 
-// Parts of about the same length. Faults with the same cases stay together: each process runs a case
-// without a fault once, and a kernel prepares itself for a shape once.
+// Parts of about the same length. Faults with the same cases stay together: each process runs a
+// case without a fault once, and a kernel prepares itself for a shape once.
 std::vector<std::vector<Quarry>> parts_of(const std::vector<Quarry>& list, size_t processes) {
   std::map<std::pair<at::ScalarType, std::vector<std::string>>, std::vector<Quarry>> alike;
   for (const Quarry& quarry : list)
