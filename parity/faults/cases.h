@@ -6,14 +6,14 @@ namespace ringcheck::parity::cases {
 
 // Small cases in which planted bugs show, without their dtype. Every size differs from the others,
 // logits are wide, and P is at least 3: at 2, left and right are the same rank. Kernels for 16 bits
-// take them: dims are multiples of 8, and no piece of a document is one query with one key. Where
-// every query sees the same keys, there are 2^k, so that kFull can hold the data of `snap`.
+// take them: dims are multiples of 8, and no piece of a block is one query with one key. kFull has
+// 2^k keys, so that it can hold the data of `snap`.
 inline constexpr const char* kCausal = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
 inline constexpr const char* kRagged = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d16/dv24";
 inline constexpr const char* kFull = "ring:p2p/contiguous/full/P4/b2/hq6/hkv3/s32/d16/dv24";
 inline constexpr const char* kRaggedFull = "ring:p2p/contiguous/full/P3/b2/hq4/hkv2/s37/d16/dv24";
 inline constexpr const char* kContiguous = "ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
-inline constexpr const char* kWindow = "ring:p2p/contiguous/window[15]/P3/b2/hq4/hkv2/s36/d16/dv24";
+inline constexpr const char* kWindow = "ring:p2p/contiguous/window[26]/P3/b2/hq4/hkv2/s36/d16/dv24";
 inline constexpr const char* kDocuments =
     "ring:p2p/headtail/doc[9,7,14,6]/P3/b2/hq4/hkv2/s36/d16/dv24";
 inline constexpr const char* kPaddedDocuments =
