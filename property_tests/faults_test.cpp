@@ -76,8 +76,9 @@ TEST(Faults, EachSaysWhatItIsAndWhatAVerdictMustName) {
 // equivalent must change none, nor one between streams, of which a CPU has none.
 TEST(Faults, EachChangesSomethingOrIsProvenEquivalent) {
   for (const auto& [name, fault] : Faults::all())
-    if (fault.subject)
+    if (fault.subject) {
       EXPECT_EQ(changes_nothing(fault), !fault.equivalent.empty() || fault.races) << name;
+    }
 }
 
 // They are hunted on GPUs alone: elsewhere they neither count nor pass for noticed.
