@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Five ranks: a ring has to receive into the same buffer twice, which it does from the third hop on.
+// Five ranks: a ring receives into the same buffer again from the third hop on.
 constexpr const char* kRing = "ring:p2p/headtail/causal/P5/b2/hq4/hkv2/s40/d16/dv24";
 constexpr const char* kGather = "ring:allgather/headtail/causal/P5/b2/hq4/hkv2/s40/d16/dv24";
 
