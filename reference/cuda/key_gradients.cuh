@@ -35,26 +35,26 @@ using GradientTiles = TileRing<kDim, 2, kWarps, Queries>;
 //
 // The second warp starts a tile when the first has the scores of the next one,
 // or nothing to do with it: so one of them multiplies while the other computes
-// powers.
+// powers. Every lane arrives for what it wrote or read itself.
 struct Handover {
   double2 p[2][4][kLanes];
   uint64_t full[2], empty[2], scored[2];
 
   __device__ void start() {
     for (int i = 0; i < 2; ++i) {
-      ptx::mbarrier_init(&full[i], 1);
-      ptx::mbarrier_init(&empty[i], 1);
-      ptx::mbarrier_init(&scored[i], 1);
+      ptx::mbarrier_init(&full[i], kLanes);
+      ptx::mbarrier_init(&empty[i], kLanes);
+      ptx::mbarrier_init(&scored[i], kLanes);
     }
   }
-  __device__ void announce(int i) { arrive(&scored[i % 2]); }
+  __device__ void announce(int i) { ptx::mbarrier_arrive(&scored[i % 2]); }
   __device__ void await(int i) { ptx::mbarrier_wait(&scored[i % 2], i / 2 % 2); }
 
   __device__ void send(const Weights& s, int i) {
     ptx::mbarrier_wait(&empty[i % 2], (i / 2 + 1) % 2);
     for (int n = 0; n < 4; ++n)
       p[i % 2][n][threadIdx.x % kLanes] = {s[n / 2][n % 2 * 2], s[n / 2][n % 2 * 2 + 1]};
-    arrive(&full[i % 2]);
+    ptx::mbarrier_arrive(&full[i % 2]);
   }
   __device__ void receive(Weights& s, int i) {
     ptx::mbarrier_wait(&full[i % 2], i / 2 % 2);
@@ -63,14 +63,7 @@ struct Handover {
       s[n / 2][n % 2 * 2] = pair.x;
       s[n / 2][n % 2 * 2 + 1] = pair.y;
     }
-    arrive(&empty[i % 2]);
-  }
-
- private:
-  static __device__ void arrive(uint64_t* barrier) {
-    __syncwarp();
-    if (threadIdx.x % kLanes == 0)
-      ptx::mbarrier_arrive(barrier);
+    ptx::mbarrier_arrive(&empty[i % 2]);
   }
 };
 
