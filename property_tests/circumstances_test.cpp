@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "parity/decorators/subject.h"
 #include "parity/runner.h"
 
 namespace ringcheck {
@@ -165,6 +166,36 @@ TEST(Leak, AcceptsWhatIsKeptOnce) {
                      if (!kept.contains(comm.rank())) kept[comm.rank()] = o.dk.clone();
                    }),
             Status::kPass);
+}
+
+// The partial results of all steps, kept until the end: twice as many for twice as many ranks.
+TEST(MemoryGrowth, RejectsWhatGrowsWithTheRanks) {
+  const auto keeps_all = [](const Case&) {
+    return [kept = std::vector<Partial>()](const Partial& a, const Partial& b) mutable {
+      kept.push_back(b);
+      return merge(a, b);
+    };
+  };
+  for (const char* kernel : {"plain", "flash"}) {
+    const std::string text = std::string(kernel) + "/causal/P8/s1024/dv8/bf16";
+    EXPECT_EQ(status("memory-growth", text, kNothing), Status::kPass) << kernel;
+    const auto verdict = judged("memory-growth", text, parity::with_merge(keeps_all));
+    EXPECT_EQ(verdict.status, Status::kFail) << kernel;
+    EXPECT_THAT(verdict.findings, testing::ElementsAre(testing::HasSubstr("on 8 ranks")));
+  }
+}
+
+TEST(MemoryGrowth, OursPassesInEveryRotation) {
+  parity::RunOptions options;
+  options.judging.oracles = {"memory-growth"};
+  for (const char* rotation : {"p2p", "alltoall", "allgather", "allgather[keep]"})
+    for (const char* rest : {"headtail/plain/full/P4", "striped[2]/plain/causal/P8",
+                             "contiguous/flash/causal/P16"}) {
+      const std::string text = "ring:" + std::string(rotation) + "/" + rest + "/hq2/hkv1/s512/d16";
+      EXPECT_EQ(parity::verify(parity::parse_case(text), options).oracles.front().status,
+                Status::kPass)
+          << text;
+    }
 }
 
 TEST(Leak, SaysThatOtherThreadsAreUnseen) {

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <c10/util/StringUtil.h>
+
+#include <algorithm>
+
+#include "cp/balancer.h"
+#include "parity/exact.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Indexes of positions, and blocks that an allocator rounds up.
+constexpr int64_t kOddsAndEnds = 16 << 10;
+constexpr double kShare = 0.05;
+
+// Half of the ranks with shards of the same size.
+std::vector<Run> runs(const Case& test) {
+  const bool any_length =
+      std::holds_alternative<Full>(test.mask) || std::holds_alternative<Causal>(test.mask);
+  if (!any_length || test.world_kind != "thread" || test.world < 4 || test.world % 2 != 0) return {};
+  if (test.seq % Balancers::at(test.balance).granule(test.block, test.world) != 0) return {};
+  Case half = test;
+  half.world = test.world / 2;
+  half.seq = test.seq / 2;
+  return {Run{half}};
+}
+
+struct Held {
+  int64_t peak = 0, kv = 0;
+};
+Held held_in(const std::vector<RankRecord>& ranks) {
+  Held most;
+  for (const RankRecord& rank : ranks) {
+    most.peak = std::max(most.peak, rank.peak_bytes);
+    most.kv = std::max(most.kv, rank.kv_bytes);
+  }
+  return most;
+}
+
+// Blocks of K and V are what a rotation may hold more of.
+OracleVerdict judge(const Evidence& e) {
+  const Held here = held_in(e.outcome.ranks), half = held_in(e.variations.front().ranks);
+  const int64_t blocks = std::max<int64_t>(0, here.kv - half.kv);
+  const int64_t odds = std::max(kOddsAndEnds, static_cast<int64_t>(kShare * half.peak));
+  OracleVerdict verdict;
+  if (here.peak <= half.peak + blocks + odds) return verdict;
+  verdict.status = Status::kFail;
+  verdict.contract = true;
+  verdict.findings.push_back(c10::str(
+      "peak bytes of a rank: ", here.peak, " on ", e.test.world, " ranks, ", half.peak, " on ",
+      e.test.world / 2, " with shards of the same size; at most ", blocks + odds, " more expected"));
+  return verdict;
+}
+
+const Oracles::Add registered{
+    "memory-growth",
+    {"shards of a fixed size need no more memory where there are more ranks, but for the blocks that a rotation holds",
+     judge, runs, Oracle::Rigour::kBound, "further runs"}};
+
+}  // namespace
+}  // namespace ringcheck::parity
