@@ -14,11 +14,12 @@ namespace {
 constexpr int64_t kOddsAndEnds = 16 << 10;
 constexpr double kShare = 0.05;
 
-// Half of the ranks with shards of the same size.
+// Half of the ranks, but enough for every buffer, with shards of the same size.
 std::vector<Run> runs(const Case& test) {
   const bool any_length =
       std::holds_alternative<Full>(test.mask) || std::holds_alternative<Causal>(test.mask);
-  if (!any_length || test.world_kind != "thread" || test.world < 4 || test.world % 2 != 0) return {};
+  if (!any_length || test.world_kind != "thread" || test.world < 8 || test.world % 2 != 0)
+    return {};
   if (test.seq % Balancers::at(test.balance).granule(test.block, test.world) != 0) return {};
   Case half = test;
   half.world = test.world / 2;
