@@ -24,7 +24,8 @@ parity::Case shape(int64_t seq, int64_t dim) {
 reference::Inputs inputs_of(const parity::Case& test) {
   const at::Device device = test.device == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
   const parity::Problem problem = parity::problem_of(test).to(device);
-  return {problem.q, problem.k, problem.v, problem.d_o, parity::mask_of(test), parity::scale_of(test)};
+  return {problem.q, problem.k, problem.v, problem.d_o, parity::mask_of(test),
+          parity::scale_of(test)};
 }
 
 // Forward and backward FLOPs of the visible pairs.

@@ -17,8 +17,10 @@ bool is_of_keys(const NamedTensor& named) {
 }
 
 std::vector<int64_t> shape_of(const NamedTensor& named, const Case& test) {
-  std::vector<int64_t> shape{test.batch, is_of_keys(named) ? test.kv_heads : test.q_heads, test.seq};
-  const bool as_v = named.tensor == &reference::Tensors::o || named.tensor == &reference::Tensors::dv;
+  const int64_t heads = is_of_keys(named) ? test.kv_heads : test.q_heads;
+  std::vector<int64_t> shape{test.batch, heads, test.seq};
+  const bool as_v =
+      named.tensor == &reference::Tensors::o || named.tensor == &reference::Tensors::dv;
   if (named.tensor != &reference::Tensors::lse) shape.push_back(as_v ? test.dim_v : test.dim);
   return shape;
 }

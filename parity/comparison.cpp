@@ -63,7 +63,8 @@ std::string owner_text(const Owner& owner) {
 std::string describe(const Case& test, const Worst& worst, const Tallied& tallied) {
   const int64_t head = worst.pair % tallied.groups * tallied.heads + worst.shared;
   const std::string channel = worst.channel < 0 ? "" : c10::str(", channel ", worst.channel);
-  return c10::str(owner_text(owner_of(test, worst.position)), ", batch ", worst.pair / tallied.groups, ", head ",
+  return c10::str(owner_text(owner_of(test, worst.position)), ", batch ",
+                  worst.pair / tallied.groups, ", head ",
                   head, ", position ", worst.position, channel, ": got ", worst.actual,
                   ", expected ", worst.value, " +- ", worst.bound, " (sigma ", worst.sigma, ")");
 }

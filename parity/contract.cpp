@@ -38,7 +38,8 @@ reference::Contract constants(const nlohmann::json& c) {
 const nlohmann::json& contract_json(const std::string& kernel) {
   const auto found = contracts().find(kernel + ".contract.json");
   if (found == contracts().end())
-    throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel + ".contract.json");
+    throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel +
+                  ".contract.json");
   return found->second;
 }
 

@@ -41,7 +41,8 @@ Variations variations_of(const Case& test, const RunOptions& options) {
     if (const Oracle& oracle = Oracles::at(name); oracle.variations)
       runs[name] = oracle.variations(test);
   std::erase_if(runs, [](const auto& entry) {
-    return std::ranges::any_of(entry.second, [](const Run& r) { return not_supported(r.test).has_value(); });
+    return std::ranges::any_of(
+        entry.second, [](const Run& r) { return not_supported(r.test).has_value(); });
   });
   return runs;
 }

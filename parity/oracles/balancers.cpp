@@ -21,7 +21,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "balancers",
-    {"F under one load balancer is F under another, in sequence order, within the bounds of both", judge, runs,
+    {"F under one load balancer is F under another, in sequence order, within the bounds of "
+     "both",
+     judge, runs,
      Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace

@@ -39,7 +39,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "causality",
-    {"K and V at positions that query i may not see change no bit of O_i, LSE_i and dQ_i", judge, runs,
+    {"K and V at positions that query i may not see change no bit of O_i, LSE_i and dQ_i",
+     judge, runs,
      Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace

@@ -69,7 +69,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "counters",
-    {"bytes, messages, peers, pairs, FLOPs and memory of every rank equal their closed forms", judge,
+    {"bytes, messages, peers, pairs, FLOPs and memory of every rank equal their closed forms",
+     judge,
      {}, Oracle::Rigour::kExact, "S"}};
 
 }  // namespace

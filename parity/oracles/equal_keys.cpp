@@ -66,7 +66,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "equal-keys",
-    {"where all k_j are equal, O_i is the mean of the v_j that i sees, and L_i = S_i + ln n_i", judge,
+    {"where all k_j are equal, O_i is the mean of the v_j that i sees, and L_i = S_i + ln n_i",
+     judge,
      {}, Oracle::Rigour::kBound, "S x S a mask, S x S x dv a head"}};
 
 }  // namespace

@@ -25,7 +25,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "head-order",
-    {"heads and batch entries do not know of each other: permuting them permutes F, within bounds", judge, runs,
+    {"heads and batch entries do not know of each other: permuting them permutes F, within "
+     "bounds",
+     judge, runs,
      Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace

@@ -22,7 +22,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "key-order",
-    {"permuting keys with their values permutes dK and dV and leaves O, LSE and dQ, within bounds", judge, runs,
+    {"permuting keys with their values permutes dK and dV and leaves O, LSE and dQ, within "
+     "bounds",
+     judge, runs,
      Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace

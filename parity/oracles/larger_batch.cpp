@@ -61,7 +61,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "larger-batch",
-    {"a head inside a larger batch with more heads is what it is alone, within the bounds of both; other bits are counted",
+    {"a head inside a larger batch with more heads is what it is alone, within the bounds of "
+     "both; other bits are counted",
      judge, runs, Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace

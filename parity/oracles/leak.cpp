@@ -33,7 +33,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "leak",
-    {"from its second call on a subject holds no more bytes after a call than after the one before, its outputs aside",
+    {"from its second call on a subject holds no more bytes after a call than after the one "
+     "before, its outputs aside",
      judge, runs, Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace

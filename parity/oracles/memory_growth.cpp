@@ -50,13 +50,15 @@ OracleVerdict judge(const Evidence& e) {
   verdict.contract = true;
   verdict.findings.push_back(c10::str(
       "peak bytes of a rank: ", here.peak, " on ", e.test.world, " ranks, ", half.peak, " on ",
-      e.test.world / 2, " with shards of the same size; at most ", blocks + odds, " more expected"));
+      e.test.world / 2, " with shards of the same size; at most ", blocks + odds,
+      " more expected"));
   return verdict;
 }
 
 const Oracles::Add registered{
     "memory-growth",
-    {"shards of a fixed size need no more memory where there are more ranks, but for the blocks that a rotation holds",
+    {"shards of a fixed size need no more memory where there are more ranks, but for the "
+     "blocks that a rotation holds",
      judge, runs, Oracle::Rigour::kBound, "further runs"}};
 
 }  // namespace

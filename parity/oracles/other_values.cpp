@@ -33,7 +33,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "other-values",
-    {"what a rank moves, holds and attends does not depend on the values of q, k, v and dO", judge, runs,
+    {"what a rank moves, holds and attends does not depend on the values of q, k, v and dO",
+     judge, runs,
      Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace

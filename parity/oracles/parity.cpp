@@ -74,7 +74,8 @@ OracleVerdict judge(const Evidence& evidence) {
   for (TensorVerdict& result : verdict.tensors) {
     if (result.status == Status::kInconclusive && says_nothing(evidence.test, result.tensor))
       result.status = Status::kNotApplicable;
-    if (result.status == Status::kFail) verdict.findings.push_back(result.tensor + ": " + result.worst);
+    if (result.status == Status::kFail)
+      verdict.findings.push_back(result.tensor + ": " + result.worst);
     if (result.status == Status::kInconclusive)
       verdict.findings.push_back(result.tensor + ": a zero would pass for " +
                                  std::to_string(100 * result.vacuity) + " % of its energy");

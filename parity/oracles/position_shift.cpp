@@ -98,7 +98,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "position-shift",
-    {"moving all tokens that a query sees by the same number of positions moves its O and LSE along, within bounds",
+    {"moving all tokens that a query sees by the same number of positions moves its O and LSE "
+     "along, within bounds",
      judge, runs, Oracle::Rigour::kBound, "further runs, and parity of each",
      "three positions in one document, and a kernel that takes windows"}};
 

@@ -34,7 +34,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "repeated-heads",
-    {"grouped queries are ordinary heads with K and V repeated, dK and dV summed over the group, within bounds", judge, runs,
+    {"grouped queries are ordinary heads with K and V repeated, dK and dV summed over the "
+     "group, within bounds",
+     judge, runs,
      Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace

@@ -17,7 +17,9 @@ std::vector<Run> runs(const Case& test) {
 
 const Oracles::Add registered{
     "repetition",
-    {"F again, on fresh communicators and on those used before, gives the same bits of O, LSE, dQ, dK and dV", same_bits_in_all_runs, runs,
+    {"F again, on fresh communicators and on those used before, gives the same bits of O, "
+     "LSE, dQ, dK and dV",
+     same_bits_in_all_runs, runs,
      Oracle::Rigour::kExact, "further runs",
      "a kernel that promises the same bits"}};
 

@@ -27,7 +27,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "returned",
-    {"O, L, dQ, dK and dV came back from every rank, but for those that the subject says it has not",
+    {"O, L, dQ, dK and dV came back from every rank, but for those that the subject says it "
+     "has not",
      judge, {}, Oracle::Rigour::kExact, "1"}};
 
 }  // namespace

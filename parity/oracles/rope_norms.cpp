@@ -63,7 +63,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "rope-norms",
-    {"rotating keeps the norm of every pair of channels, within rounding, and the first token of a document bit for bit",
+    {"rotating keeps the norm of every pair of channels, within rounding, and the first token "
+     "of a document bit for bit",
      judge, {}, Oracle::Rigour::kBound, "S d a head"}};
 
 }  // namespace

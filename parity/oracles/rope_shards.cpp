@@ -25,7 +25,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "rope-shards",
-    {"rotating the shards of q and k gives the bits of the shards of the rotated q and k", judge, runs,
+    {"rotating the shards of q and k gives the bits of the shards of the rotated q and k",
+     judge, runs,
      Oracle::Rigour::kExact, "further runs", "RoPE, and ranks that are threads"}};
 
 }  // namespace

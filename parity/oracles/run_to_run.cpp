@@ -44,7 +44,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "run-to-run",
-    {"runs of the same F differ by no more than two correct runs may; distinct results are counted", judge,
+    {"runs of the same F differ by no more than two correct runs may; distinct results are "
+     "counted",
+     judge,
      runs, Oracle::Rigour::kBound, "further runs, and parity of one"}};
 
 }  // namespace

@@ -30,7 +30,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "saved-state",
-    {"what the forward pass saves survives: F of another problem between the passes changes no bit", judge,
+    {"what the forward pass saves survives: F of another problem between the passes changes "
+     "no bit",
+     judge,
      runs, Oracle::Rigour::kExact, "further runs", "a kernel that promises the same bits"}};
 
 }  // namespace

@@ -80,7 +80,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "splitting",
-    {"F over all keys is the merge, in float64, of F over the one and over the other half of the keys, within bounds",
+    {"F over all keys is the merge, in float64, of F over the one and over the other half of "
+     "the keys, within bounds",
      judge, runs, Oracle::Rigour::kBound, "further runs, and parity of each",
      "two positions, and a scale from which one channel can hide a key"}};
 

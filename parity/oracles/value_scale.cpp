@@ -22,7 +22,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "value-scale",
-    {"V -> cV multiplies O, dQ and dK by c bit for bit for a power of two c and leaves LSE and dV", judge, runs,
+    {"V -> cV multiplies O, dQ and dK by c bit for bit for a power of two c and leaves LSE "
+     "and dV",
+     judge, runs,
      Oracle::Rigour::kExact, "further runs"}};
 
 }  // namespace

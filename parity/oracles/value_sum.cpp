@@ -30,7 +30,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "value-sum",
-    {"F is linear in V: O, dQ and dK of V1 + V2 are the sums of those of V1 and V2, within bounds", judge, runs,
+    {"F is linear in V: O, dQ and dK of V1 + V2 are the sums of those of V1 and V2, within "
+     "bounds",
+     judge, runs,
      Oracle::Rigour::kBound, "further runs, and parity of each"}};
 
 }  // namespace
