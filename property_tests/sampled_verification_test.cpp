@@ -86,10 +86,13 @@ TEST(SampledVerification, OfEverythingIsFull) {
   }
 }
 
-// dK and dV of a sample follow from LSE: without it they are not judged, and that is no pass.
+// dK and dV of a sample follow from LSE: where a subject has none to show they are not judged, and
+// that is no pass.
 TEST(SampledVerification, NeedsLse) {
-  const parity::Verdict verdict =
-      verify_sampled(cases()[8], 12, [](RankOutput& output) { output.lse.reset(); });
+  const parity::Verdict verdict = verify_sampled(cases()[8], 12, [](RankOutput& output) {
+    output.lse.reset();
+    output.withheld.insert("lse");
+  });
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   EXPECT_EQ(parity_of(verdict).tensors.at(3).status, Status::kInconclusive);
   EXPECT_EQ(parity_of(verdict).tensors.at(0).status, Status::kPass);
