@@ -86,24 +86,24 @@ void judge_ranks(const Case& test, const Tally& tally, TensorVerdict& verdict) {
   }
 }
 
-}  // namespace
-
-TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected) {
+// There is nothing to compare.
+TensorVerdict infinitely_wrong(const std::string& name, std::string what) {
   TensorVerdict verdict;
   verdict.tensor = name;
   verdict.status = Status::kFail;
   verdict.max_abs = verdict.hard_ratio = verdict.max_z = kInfinity;
-  verdict.worst = c10::str("shape ", actual, ", expected ", expected);
+  verdict.worst = std::move(what);
   return verdict;
 }
 
+}  // namespace
+
+TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected) {
+  return infinitely_wrong(name, c10::str("shape ", actual, ", expected ", expected));
+}
+
 TensorVerdict not_returned(const std::string& name) {
-  TensorVerdict verdict;
-  verdict.tensor = name;
-  verdict.status = Status::kFail;
-  verdict.max_abs = verdict.hard_ratio = verdict.max_z = kInfinity;
-  verdict.worst = "not returned";
-  return verdict;
+  return infinitely_wrong(name, "not returned");
 }
 
 TensorVerdict judge(const Case& test, const std::string& name, const Tallied& tallied) {

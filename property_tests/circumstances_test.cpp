@@ -23,15 +23,20 @@ using parity::Status;
 using Spoil = std::function<void(Communicator&, const Case&, const RankInput&, RankOutput&)>;
 const Spoil kNothing = [](auto&&...) {};
 
-parity::OracleVerdict judged(const std::string& oracle, const std::string& text,
-                             const parity::Subject& subject) {
+parity::OracleVerdict judged_in(const Case& test, const std::string& oracle,
+                                const parity::Subject& subject) {
   parity::RunOptions options;
   options.judging.oracles = {oracle};
   options.subject = subject;
-  const Case test = parity::parse_case("ring:p2p/headtail/b2/hq4/hkv2/s40/d8/dv12/" + text);
   const parity::Verdict verdict = parity::verify(test, options);
   if (verdict.oracles.empty()) throw std::runtime_error(verdict.reason);
   return verdict.oracles.front();
+}
+
+parity::OracleVerdict judged(const std::string& oracle, const std::string& text,
+                             const parity::Subject& subject) {
+  return judged_in(parity::parse_case("ring:p2p/headtail/b2/hq4/hkv2/s40/d8/dv12/" + text), oracle,
+                   subject);
 }
 
 parity::Subject spoilt(const Spoil& spoil) {
@@ -169,10 +174,7 @@ TEST(Leak, AcceptsWhatIsKeptOnce) {
 }
 
 parity::OracleVerdict memory_growth(const std::string& text, const parity::Subject& subject) {
-  parity::RunOptions options;
-  options.judging.oracles = {"memory-growth"};
-  options.subject = subject;
-  return parity::verify(parity::parse_case("ring:" + text), options).oracles.at(0);
+  return judged_in(parity::parse_case("ring:" + text), "memory-growth", subject);
 }
 
 // The partial results of all steps, kept until the end: twice as many for twice as many ranks.

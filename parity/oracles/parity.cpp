@@ -10,9 +10,8 @@ namespace {
 
 // Only what a subject says that it cannot show is no failure.
 TensorVerdict absent(const Outcome& outcome, const std::string& name) {
-  TensorVerdict verdict = not_returned(name);
-  if (!outcome.withheld.contains(name)) return verdict;
-  verdict = {};
+  if (!outcome.withheld.contains(name)) return not_returned(name);
+  TensorVerdict verdict;
   verdict.tensor = name;
   verdict.status = Status::kNotApplicable;
   return verdict;
