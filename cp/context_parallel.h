@@ -41,7 +41,8 @@ class ContextParallel {
   // refuses a block. Collective.
   Context forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-  // Gradients of q, k and v of this rank, in their dtype. Collective; once a context.
+  // Gradients of q, k and v of this rank, in their dtype. Collective; a context is left as it was,
+  // so that a second pass gives what the first one gave.
   Gradients backward(Context& context, const at::Tensor& d_o);
 
   Communicator& communicator() const { return comm_; }

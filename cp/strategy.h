@@ -23,7 +23,7 @@ struct Plan {
 };
 
 // One way to spread attention over the ranks of a communicator: a forward pass and, afterwards,
-// its backward pass. May keep state from one to the other.
+// its backward pass, any number of times. May keep state from one to the other.
 class Strategy {
  public:
   virtual ~Strategy() = default;

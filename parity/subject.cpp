@@ -62,7 +62,10 @@ RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts
                        const Problem& local, const std::optional<Problem>& meanwhile) {
   ContextParallel attention(comm, parts);
   auto context = attention.forward(local.q, local.k, local.v);
-  if (meanwhile) solve_aside(attention, meanwhile->to(comm.device(), true));
+  if (meanwhile) {
+    attention.backward(context, local.d_o);
+    solve_aside(attention, meanwhile->to(comm.device(), true));
+  }
   const Gradients gradients = attention.backward(context, local.d_o);
   RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
   output.solved_meanwhile = meanwhile.has_value();

@@ -38,8 +38,9 @@ struct RankRecord : RankCounts {
 struct RankInput {
   Problem local;
   Positions positions;
-  // Where there is one: another problem, all of which is to be solved between the forward and the
-  // backward pass of `local`, by a subject whose passes can be called one by one.
+  // Where there is one: between the forward pass of `local` and the backward pass that counts come
+  // a backward pass whose gradients are dropped and all of this other problem, by a subject whose
+  // passes can be called one by one.
   std::optional<Problem> meanwhile = {};
 };
 

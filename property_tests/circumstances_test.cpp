@@ -115,6 +115,21 @@ TEST(SavedState, RejectsASharedBuffer) {
     EXPECT_EQ(judged("saved-state", text, shares).status, Status::kFail) << text;
 }
 
+// As where gradients are added to a buffer that nobody cleared.
+TEST(SavedState, RejectsGradientsThatAddUp) {
+  const parity::Subject adds = [](Communicator& comm, const Case& test, const RankInput& input) {
+    ContextParallel attention(comm, parity::options_of(test));
+    auto context = attention.forward(input.local.q, input.local.k, input.local.v);
+    const Gradients g = attention.backward(context, input.local.d_o);
+    if (input.meanwhile) g.dk.add_(attention.backward(context, input.local.d_o).dk);
+    RankOutput output{context.o, context.lse, g.dq, g.dk, g.dv, {}, {}, {}};
+    output.solved_meanwhile = true;
+    return output;
+  };
+  for (const char* text : kCases)
+    EXPECT_EQ(judged("saved-state", text, adds).status, Status::kFail) << text;
+}
+
 TEST(SavedState, SaysThatPassesCannotBeCalledOneByOne) {
   const auto verdict = judged(
       "saved-state", kCases[2],

@@ -13,8 +13,9 @@
 namespace ringcheck {
 namespace {
 
-// Another forward pass, of other values, between a forward pass and its backward pass.
-RC_GTEST_PROP(ContextParallelState, ForwardsMayInterleave, ()) {
+// All of other values, and another backward pass of its own, between a forward pass and its backward
+// pass.
+RC_GTEST_PROP(ContextParallelState, PassesMayInterleave, ()) {
   const parity::Case test = *gen::test_case().as("case");
   parity::Case later = test;
   ++later.seed;
@@ -28,8 +29,9 @@ RC_GTEST_PROP(ContextParallelState, ForwardsMayInterleave, ()) {
                  ContextParallel attention(comm, parity::options_of(test));
                  auto context = attention.forward(a.q, a.k, a.v);
                  auto other = attention.forward(b.q, b.k, b.v);
-                 const Gradients d = attention.backward(context, a.d_o);
+                 attention.backward(context, b.d_o);
                  attention.backward(other, b.d_o);
+                 const Gradients d = attention.backward(context, a.d_o);
                  return RankPass{
                      {context.o, context.lse, d.dq, d.dk, d.dv}, context.q.q, context.kv.k(), {}};
                }));

@@ -30,8 +30,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "saved-state",
-    {"what the forward pass saves survives: F of another problem between the passes changes "
-     "no bit",
+    {"what the forward pass saves survives: a first backward pass, and F of another problem, "
+     "change no bit of the next backward pass",
      judge,
      runs, Oracle::Rigour::kExact, "further runs", "a kernel that promises the same bits"}};
 
