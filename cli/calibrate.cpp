@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-// ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right.
+// ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right, and how it
+// adds up and exponentiates on this hardware.
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "cli/subcommand.h"
 #include "cp/gpu_architecture.h"
+#include "parity/arithmetic.h"
 #include "parity/contract.h"
 #include "parity/runner.h"
 #include "reports/file.h"
@@ -76,6 +78,28 @@ nlohmann::json calibrated(parity::Case test, int seeds) {
   return charts;
 }
 
+// By dtype; says where this hardware differs from what was measured on its kind before.
+nlohmann::json arithmetic(const Options& options, const nlohmann::json& known) {
+  nlohmann::json all;
+  for (const auto& [dtype, promised] : parity::contract_json(options.kernel).at("dtypes").items()) {
+    const parity::Arithmetic found = parity::arithmetic_of(
+        *AttentionKernels::at(options.kernel), parity::parse_dtype(dtype), options.device);
+    all[dtype] = {{"sum_bits", found.bits},
+                  {"chops", found.chops},
+                  {"lse_error", std::round(found.lse_error * 100) / 100}};
+    std::cerr << "sums in " << dtype << " keep " << found.bits << " bits, "
+              << (found.chops ? "chopped" : "rounded") << "; LSE within " << found.lse_error
+              << " roundoffs\n";
+    if (known.contains(dtype) && known.at(dtype) != all[dtype])
+      std::cerr << "numerics changed: " << known.at(dtype) << " -> " << all[dtype] << "\n";
+    if (found.roundoff() > std::ldexp(1, promised.at("u_a").get<int>()))
+      throw UsageError("kernel " + options.kernel + " in " + dtype + " adds up with roundoff 2^" +
+                       std::to_string(std::ilogb(found.roundoff())) +
+                       ", more than the u_a of its contract; correct the contract first");
+  }
+  return all;
+}
+
 int run(const Options& options) {
   if (options.seeds < 20) throw UsageError("--seeds " + std::to_string(options.seeds) +
                                            ": a calibration needs at least 20");
@@ -90,6 +114,9 @@ int run(const Options& options) {
     chart = parity::parse_case(chart.key()).device == options.device ? charts.erase(chart)
                                                                       : std::next(chart);
   if (options.device != "cpu") contract["architecture"] = gpu_architecture();
+  nlohmann::json& measured =
+      contract["measured"][options.device == "cpu" ? "cpu" : gpu_architecture()];
+  measured = arithmetic(options, measured);
   for (const parity::Case& test : list) {
     std::cerr << "calibrating " << parity::chart_key(test) << "\n";
     charts[parity::chart_key(test)] = calibrated(test, options.seeds);

@@ -18,6 +18,13 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
   return compare(test, name, actual, value, none, none);
 }
 
+at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many) {
+  constexpr double kTiny = 0x1p-100;
+  if (!one.defined() || !many.defined()) return {};
+  const at::Tensor tiny = (one.abs() < kTiny) & (many.abs() < factor * kTiny);
+  return at::where(tiny, many, one * factor);
+}
+
 namespace {
 
 // Position p becomes length - 1 - p; those behind the end stay.

@@ -168,5 +168,15 @@ RC_GTEST_PROP(Relations, HoldForRandomCases, ()) {
   RC_ASSERT(verdict.oracles.size() == relations().size());
 }
 
+// Weights of e^-90: what is below the smallest normal number is not twice as much of anything.
+TEST(Relations, GradientsNextToNothingAreNoBreach) {
+  for (const char* relation : {"score-scale", "value-scale", "gradient-scale"})
+    EXPECT_EQ(verdict_of(parity::parse_case("ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s15/d16/"
+                                            "dv24/bf16/scale:4.5/seed14"),
+                         relation, parity::context_parallel),
+              Status::kPass)
+        << relation;
+}
+
 }  // namespace
 }  // namespace ringcheck

@@ -21,6 +21,14 @@ Subject with_mask(std::function<MaskKind(const KernelCall&)> kind) {
   return told([kind](KernelCall& call) { call.mask.kind = kind(call); });
 }
 
+// The same for masks of one kind. Relations ask about others, too, which stay as they are.
+template <typename Kind>
+Subject with_mask_of(std::function<void(const KernelCall&, Kind&)> change) {
+  return told([change](KernelCall& call) {
+    if (Kind* kind = std::get_if<Kind>(&call.mask.kind)) change(call, *kind);
+  });
+}
+
 Positions shifted(Positions positions, int64_t by) {
   for (auto& run : positions) run.begin += by;
   return positions;
@@ -77,8 +85,8 @@ const FaultGroup group{"mask", {
     .operators = {"M10"}, .stands_for = "B23 lm-engine#447",
     .wrong = "the window grows by a token at every step of the ring",
     .site = Site::kKernel, .cases = {cases::kWindow}, .names = kForward,
-    .subject = with_mask([](const KernelCall& call) {
-      return Window{std::get<Window>(call.mask.kind).width + call.step};
+    .subject = with_mask_of<Window>([](const KernelCall& call, Window& window) {
+      window.width += call.step;
     })}},
   {"window_ignored", {
     .operators = {"M11"}, .stands_for = "B24 prime-rl#2828",
@@ -94,12 +102,11 @@ const FaultGroup group{"mask", {
     .operators = {"M12"}, .stands_for = "B20 trl#6843",
     .wrong = "the boundary between two documents lies one slot too far",
     .site = Site::kKernel, .cases = {cases::kDocuments}, .names = kForward,
-    .subject = with_mask([](const KernelCall& call) {
-      DocumentCausal mask = std::get<DocumentCausal>(call.mask.kind);
+    .subject = with_mask_of<DocumentCausal>([](const KernelCall&, DocumentCausal& mask) {
+      if (mask.documents.size() < 2) return;
       Document &first = mask.documents[0], &second = mask.documents[1];
       ++first.length, ++first.slots;
       --second.length, --second.slots;
-      return mask;
     })}},
   {"mask_replaced_by_causal", {
     .operators = {"M11", "M12"}, .stands_for = "B18 accelerate#4177",

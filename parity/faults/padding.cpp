@@ -82,7 +82,8 @@ const FaultGroup group{"padding", {
     .site = Site::kKernel, .cases = {cases::kPaddedDocuments}, .names = {.words = {"pad slots"}},
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{[](KernelCall& call) {
-        call.mask.kind = without_pads(std::get<DocumentCausal>(call.mask.kind));
+        if (const auto* documents = std::get_if<DocumentCausal>(&call.mask.kind))
+          call.mask.kind = without_pads(*documents);
       }};
     })}},
   {"pad_rows_written", {
