@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/subcommand.h"
-#include "cp/gpu_architecture.h"
+#include "cp/cuda_library.h"
 #include "parity/arithmetic.h"
 #include "parity/contract.h"
 #include "parity/runner.h"
@@ -113,9 +113,9 @@ int run(const Options& options) {
   for (auto chart = charts.begin(); chart != charts.end();)
     chart = parity::parse_case(chart.key()).device == options.device ? charts.erase(chart)
                                                                       : std::next(chart);
-  if (options.device != "cpu") contract["architecture"] = gpu_architecture();
-  nlohmann::json& measured =
-      contract["measured"][options.device == "cpu" ? "cpu" : gpu_architecture()];
+  const std::string where = options.device == "cpu" ? "cpu" : gpu_architecture();
+  if (where != "cpu") contract["architecture"] = where;
+  nlohmann::json& measured = contract["measured"][where];
   measured = arithmetic(options, measured);
   for (const parity::Case& test : list) {
     std::cerr << "calibrating " << parity::chart_key(test) << "\n";

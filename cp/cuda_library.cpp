@@ -38,4 +38,10 @@ std::string describe_gpus() {
   return why_no_cuda() ? "no GPU" : GpuDescriptions::at("gpus").text();
 }
 
+const std::string& gpu_architecture() {
+  static const std::string text =
+      why_no_cuda() ? "" : GpuDescriptions::at("gpus").architecture();
+  return text;
+}
+
 }  // namespace ringcheck

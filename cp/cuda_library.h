@@ -23,6 +23,10 @@ const std::optional<std::string>& why_no_cuda();
 // is none.
 std::string describe_gpus();
 
+// What they are, for numbers that were measured on one kind: "sm_90"; several kinds as "sm_80+sm_90".
+// Empty where there is no GPU.
+const std::string& gpu_architecture();
+
 // What the library brings.
 struct CudaKernel {
   std::shared_ptr<const AttentionKernel> kernel;
@@ -30,7 +34,7 @@ struct CudaKernel {
 using CudaKernels = Registry<CudaKernel>;
 
 struct GpuDescription {
-  std::function<std::string()> text;
+  std::function<std::string()> text, architecture;
 };
 using GpuDescriptions = Registry<GpuDescription>;
 

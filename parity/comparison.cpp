@@ -106,6 +106,13 @@ TensorVerdict not_returned(const std::string& name) {
   return infinitely_wrong(name, "not returned");
 }
 
+TensorVerdict withheld(const std::string& name) {
+  TensorVerdict verdict;
+  verdict.tensor = name;
+  verdict.status = Status::kNotApplicable;
+  return verdict;
+}
+
 TensorVerdict judge(const Case& test, const std::string& name, const Tallied& tallied) {
   const Tally& tally = tallied.tally;
   TensorVerdict verdict;

@@ -34,8 +34,9 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
 // A tensor of another shape than it should have.
 TensorVerdict misshapen(const std::string& name, at::IntArrayRef actual, at::IntArrayRef expected);
 
-// A tensor that is not there.
+// A tensor that is not there, and one that the subject says it cannot show.
 TensorVerdict not_returned(const std::string& name);
+TensorVerdict withheld(const std::string& name);
 
 // Tallies and judges one tensor element by element: HARD, STAT and VACUITY of docs/numerics.md.
 // All are [batch, heads, seq] or [batch, heads, seq, dim]; value, bound and sigma in float64.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contract_texts.h"
-#include "cp/gpu_architecture.h"
+#include "cp/cuda_library.h"
 #include "parity/contract.h"
 #include "parity/oracle.h"
 

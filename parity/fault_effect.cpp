@@ -2,23 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/fault_effect.h"
 
-#include <ATen/ATen.h>
-
-#include <algorithm>
-
 #include "cp/error.h"
-#include "parity/comparison.h"
 
 namespace ringcheck::parity {
 namespace {
-
-constexpr double kInPlaceOfNan = 7777;
-
-bool same(const at::Tensor& a, const at::Tensor& b) {
-  if (a.defined() != b.defined()) return false;
-  return !a.defined() || (a.sizes() == b.sizes() && at::equal(a.nan_to_num(kInPlaceOfNan),
-                                                              b.nan_to_num(kInPlaceOfNan)));
-}
 
 std::optional<Outcome> outcome_of(const Fault& fault, const Case& test, const Subject& subject) {
   try {
@@ -36,13 +23,6 @@ std::chrono::milliseconds deadline_of(const Fault& fault) {
 
 std::optional<Outcome> faulty_outcome(const Fault& fault, const Case& test) {
   return outcome_of(fault, test, fault.subject);
-}
-
-bool same_bits(const Outcome& a, const Outcome& b) {
-  return same(a.q_rotated, b.q_rotated) && same(a.k_rotated, b.k_rotated) &&
-         std::ranges::all_of(kTensors, [&](const NamedTensor& named) {
-           return same(a.tensors.*named.tensor, b.tensors.*named.tensor);
-         });
 }
 
 bool changes_no_bit(const Fault& fault, const Case& test) {

@@ -16,9 +16,6 @@ std::chrono::milliseconds deadline_of(const Fault& fault);
 // where the run ended in a hang or a crash. A case of world 1 is the same subject, undivided.
 std::optional<Outcome> faulty_outcome(const Fault& fault, const Case& test);
 
-// Are all tensors the same, bit for bit?
-bool same_bits(const Outcome& a, const Outcome& b);
-
 // Does a fault of the subject leave every tensor of a case as it is, bit for bit?
 bool changes_no_bit(const Fault& fault, const Case& test);
 

@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "cp/shard.h"
@@ -13,6 +15,14 @@
 
 namespace ringcheck::parity {
 namespace {
+
+constexpr double kInPlaceOfNan = 7777;
+
+bool same(const at::Tensor& a, const at::Tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  return !a.defined() || (a.sizes() == b.sizes() && at::equal(a.nan_to_num(kInPlaceOfNan),
+                                                              b.nan_to_num(kInPlaceOfNan)));
+}
 
 // One tensor of all ranks, in sequence order on rank 0.
 at::Tensor collect(Communicator& comm, const Layout& layout, int64_t length,
@@ -136,6 +146,14 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
 }
 
 }  // namespace
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  const auto all = [](const Outcome& x) {
+    const reference::Tensors& t = x.tensors;
+    return std::array{t.o, t.lse, t.dq, t.dk, t.dv, x.q_rotated, x.k_rotated};
+  };
+  return std::ranges::equal(all(a), all(b), same);
+}
 
 std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject) {
   return within_memory(run.test, world.rank(), world.device(),

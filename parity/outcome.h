@@ -19,7 +19,12 @@ struct Outcome {
   std::vector<std::string> missing = {};  // tensors that were not returned, with the rank, in words
   std::set<std::string> withheld = {};    // tensors that the subject says it cannot show
   bool solved_meanwhile = false;
+
+  bool shows_rotated() const { return q_rotated.defined() && k_rotated.defined(); }
 };
+
+// Are all tensors the same, bit for bit? Every NaN is the same, and -0 is 0.
+bool same_bits(const Outcome& a, const Outcome& b);
 
 // What surrounds a subject on a rank: called before it, and what it returns lives until the subject
 // has returned on all ranks. Collective.

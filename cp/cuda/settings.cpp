@@ -8,7 +8,6 @@
 #include <set>
 
 #include "cp/cuda_library.h"
-#include "cp/gpu_architecture.h"
 
 namespace ringcheck {
 namespace {
@@ -62,8 +61,7 @@ std::string architecture() {
   return text;
 }
 
-const GpuDescriptions::Add registered{"gpus", {describe}};
-const GpuArchitectures::Add architecture_registered{"gpus", {architecture}};
+const GpuDescriptions::Add registered{"gpus", {describe, architecture}};
 
 }  // namespace
 }  // namespace ringcheck

@@ -10,11 +10,7 @@ namespace {
 
 // Only what a subject says that it cannot show is no failure.
 TensorVerdict absent(const Outcome& outcome, const std::string& name) {
-  if (!outcome.withheld.contains(name)) return not_returned(name);
-  TensorVerdict verdict;
-  verdict.tensor = name;
-  verdict.status = Status::kNotApplicable;
-  return verdict;
+  return outcome.withheld.contains(name) ? withheld(name) : not_returned(name);
 }
 
 // A tensor that was there and could not be judged: anything would pass.
@@ -59,7 +55,7 @@ std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
 // The truth is about the very q and k that were attended, rounded as the subject rounds them.
 bool hides_what_was_attended(const Evidence& evidence) {
   return evidence.test.rope.pairing != Rope::Pairing::kNone &&
-         !(evidence.outcome.q_rotated.defined() && evidence.outcome.k_rotated.defined());
+         !evidence.outcome.shows_rotated();
 }
 
 OracleVerdict judge(const Evidence& evidence) {

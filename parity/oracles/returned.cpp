@@ -1,16 +1,10 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/exact.h"
+#include "parity/comparison.h"
+#include "parity/oracle.h"
 
 namespace ringcheck::parity {
 namespace {
-
-TensorVerdict withheld(const std::string& name) {
-  TensorVerdict verdict;
-  verdict.tensor = name;
-  verdict.status = Status::kNotApplicable;
-  return verdict;
-}
 
 // A subject that leaves out a tensor would pass wherever that tensor is looked at. It fails by this
 // oracle, which the runner asks in that case even if it was not chosen.

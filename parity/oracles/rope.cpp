@@ -61,7 +61,7 @@ TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor&
 OracleVerdict judge(const Evidence& evidence) {
   if (evidence.test.rope.pairing == Rope::Pairing::kNone)
     return not_applicable("nothing is rotated");
-  if (!evidence.outcome.q_rotated.defined() || !evidence.outcome.k_rotated.defined())
+  if (!evidence.outcome.shows_rotated())
     return not_applicable("the subject does not show its rotated q and k");
   OracleVerdict verdict;
   verdict.tensors = {

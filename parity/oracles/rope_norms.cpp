@@ -55,7 +55,7 @@ TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor&
 
 OracleVerdict judge(const Evidence& e) {
   if (e.test.rope.pairing == Rope::Pairing::kNone) return not_applicable("nothing is rotated");
-  if (!e.outcome.q_rotated.defined() || !e.outcome.k_rotated.defined())
+  if (!e.outcome.shows_rotated())
     return not_applicable("the subject does not show its rotated q and k");
   return verdict_of({judge_tensor(e.test, "q", e.outcome.q_rotated, e.problem.q),
                      judge_tensor(e.test, "k", e.outcome.k_rotated, e.problem.k)});

@@ -16,9 +16,8 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& e) {
   const Outcome &one = e.outcome, &other = e.variations.front();
-  for (const Outcome* outcome : {&one, &other})
-    if (!outcome->q_rotated.defined() || !outcome->k_rotated.defined())
-      return not_applicable("the subject does not show its rotated q and k");
+  if (!one.shows_rotated() || !other.shows_rotated())
+    return not_applicable("the subject does not show its rotated q and k");
   return verdict_of({same_bits(e.test, "q", one.q_rotated, other.q_rotated),
                      same_bits(e.test, "k", one.k_rotated, other.k_rotated)});
 }

@@ -11,18 +11,10 @@ namespace {
 
 std::vector<Run> runs(const Case& test) { return std::vector<Run>(4, Run{test}); }
 
-bool same(const Outcome& a, const Outcome& b) {
-  for (const auto& [name, tensor] : kTensors) {
-    const at::Tensor &x = a.tensors.*tensor, &y = b.tensors.*tensor;
-    if (x.defined() != y.defined() || (x.defined() && !x.equal(y))) return false;
-  }
-  return true;
-}
-
 size_t distinct(const Evidence& e) {
   std::vector<const Outcome*> found{&e.outcome};
   for (const Outcome& run : e.variations)
-    if (std::ranges::none_of(found, [&](const Outcome* other) { return same(run, *other); }))
+    if (std::ranges::none_of(found, [&](const Outcome* other) { return same_bits(run, *other); }))
       found.push_back(&run);
   return found.size();
 }
