@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kStepsADecade = 8;
 constexpr int kDecades = 19;          // 1e-17 ... 1e2
+constexpr int kEnd = kDecades * kStepsADecade;
 constexpr double kSmallest = 1e-17;
 constexpr double kConfidence = 0.95;
 
@@ -83,28 +84,46 @@ void others_detect(const Trial& trial, const NamedTensor& named, const at::Tenso
     if (const auto accepted = peer.accepts(exhibit)) detected[name] |= !*accepted;
 }
 
-// The smallest step of the grid at which each detector detects, by bisection.
+// The smallest step that is seen, where every larger one is, too; one behind the last if none is.
+// From a guess outwards, then by bisection.
+int first_seen(const std::function<bool(int)>& seen, int guess) {
+  int low = 0, high = kEnd + 1;
+  const auto ask = [&](int step) {
+    const bool yes = seen(step);
+    if (yes) high = step;
+    else low = step + 1;
+    return yes;
+  };
+  const bool down = ask(guess);
+  for (int stride = 1; low < high; stride *= 2) {
+    const int step = down ? std::max(guess - stride, low) : std::min(guess + stride, high - 1);
+    if (ask(step) != down) break;
+  }
+  while (low < high) ask((low + high) / 2);
+  return high;
+}
+
+// The smallest step of the grid at which each detector detects. The guesses are those of another
+// trial, or none.
 using Detect = std::function<Detected(double epsilon)>;
-std::map<std::string, int> thresholds(const Detect& detect) {
-  constexpr int kEnd = kDecades * kStepsADecade;
+using Steps = std::map<std::string, int>;
+Steps thresholds(const Detect& detect, Steps guesses) {
   std::map<int, Detected> known;
   const auto at = [&](int step) -> const Detected& {
     auto found = known.find(step);
     if (found == known.end()) found = known.emplace(step, detect(epsilon_of(step))).first;
     return found->second;
   };
-  std::map<std::string, int> result;
-  const Detected largest = at(kEnd);
-  for (const auto& [name, seen] : largest) {
-    int low = 0, high = seen ? kEnd : kEnd + 1;
-    while (seen && low < high) {
-      const int middle = (low + high) / 2;
-      const Detected& here = at(middle);
-      if (const auto found = here.find(name); found != here.end() && found->second) high = middle;
-      else low = middle + 1;
-    }
-    result[name] = high;
-  }
+  if (guesses.empty())
+    for (const auto& [name, seen] : at(kEnd)) guesses[name] = kEnd / 2;
+  Steps result;
+  for (const auto& [name, guess] : guesses)
+    result[name] = first_seen(
+        [&](int step) {
+          const auto found = at(step).find(name);
+          return found != at(step).end() && found->second;
+        },
+        std::min(guess, kEnd));
   return result;
 }
 
@@ -113,8 +132,10 @@ class Row {
  public:
   Row(at::ScalarType dtype, std::string what, std::string scope)
       : dtype_(dtype), what_(std::move(what)), scope_(std::move(scope)) {}
-  void add(const std::map<std::string, int>& steps) {
-    for (const auto& [by, step] : steps) steps_[by].push_back(step);
+  // One trial more, near the one before it.
+  void add(const Detect& detect) {
+    last_ = thresholds(detect, last_);
+    for (const auto& [by, step] : last_) steps_[by].push_back(step);
   }
   void append_to(std::vector<Limit>& limits) {
     for (auto& [by, steps] : steps_) {
@@ -123,7 +144,7 @@ class Row {
           std::ceil(kConfidence * static_cast<double>(steps.size())));
       const int step = steps.at(needed - 1);
       Limit limit{dtype_text(dtype_), what_, scope_, by, {}};
-      if (step <= kDecades * kStepsADecade) limit.epsilon = epsilon_of(step);
+      if (step <= kEnd) limit.epsilon = epsilon_of(step);
       limits.push_back(limit);
     }
   }
@@ -132,6 +153,7 @@ class Row {
   at::ScalarType dtype_;
   std::string what_, scope_;
   std::map<std::string, std::vector<int>> steps_;
+  Steps last_;
 };
 
 Detect in_tensor(const Trial& trial, const NamedTensor& named, const std::string& scope,
@@ -184,7 +206,7 @@ std::vector<Limit> sensitivity(const SensitivityOptions& options) {
       const auto measure = [&](const std::string& what, const std::string& scope,
                                const Detect& detect) {
         if (seed == 1) rows.emplace_back(dtype, what, scope);
-        rows.at(next++).add(thresholds(detect));
+        rows.at(next++).add(detect);
       };
       for (const NamedTensor& named : kTensors)
         for (const std::string& scope : plant_scopes())
