@@ -12,7 +12,7 @@ namespace {
 
 // Indexes of positions, and blocks that an allocator rounds up.
 constexpr int64_t kOddsAndEnds = 16 << 10;
-constexpr double kShare = 0.05;
+constexpr double kShare = 0.01;
 
 // Half of the ranks, but enough for every buffer, with shards of the same size.
 std::vector<Run> runs(const Case& test) {
