@@ -102,7 +102,9 @@ int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
   } catch (const std::exception& error) {
     const bool ours = dynamic_cast<const parity::SelfTestFailed*>(&error) != nullptr;
     std::cerr << "ringcheck: rank " << host->rank() << ": " << error.what() << std::endl;
-    host->abort(ours ? exit_codes::kSelfTest : exit_codes::kDead);
+    const int code = ours ? exit_codes::kSelfTest : exit_codes::kDead;
+    host->abort(code);
+    return code;
   }
 }
 

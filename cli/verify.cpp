@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cli/further_runs.h"
 #include "cli/oracles.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -84,6 +85,7 @@ int run_supervised(const Options& options, const Selection& selection) {
   };
   std::vector<reports::CaseResult> results = supervise(selection.cases, supervisor);
   progress.reset();
+  run_failures_again(selection.cases, supervisor, results);
   return report.end(std::move(results));
 }
 

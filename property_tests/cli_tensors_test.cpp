@@ -88,5 +88,17 @@ TEST_F(Tensors, ThatCannotBeUsedAreRefused) {
   EXPECT_EQ(verify({"--tensors", path()}).code, 2);
 }
 
+// Gradients that fp16 cannot hold.
+TEST_F(Tensors, AFailureIsRunAgain) {
+  for (auto& [name, tensor] : file_.tensors)
+    tensor = (tensor * (name == "v" ? 2e4 : 1)).to(at::kHalf);
+  file_.tensors["do"] = file_.tensors["v"];
+  const Ran ran = run({"--rotation", "p2p", "--json", folder_.file("json")});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\n  fails in 5 of 5 further runs\n"));
+  const json test = json::parse(read_text(folder_.file("json")))["cases"][0];
+  EXPECT_EQ(test["findings"], json({"fails in 5 of 5 further runs"}));
+}
+
 }  // namespace
 }  // namespace ringcheck::testing

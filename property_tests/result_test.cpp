@@ -183,6 +183,11 @@ TEST(Console, TheTableFitsAHundredColumns) {
     EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST(Console, AFailureThatDoesNotRepeatIsCalledSo) {
+  EXPECT_EQ(repeated(5, 5), "fails in 5 of 5 further runs");
+  EXPECT_EQ(repeated(5, 1), "fails in 1 of 5 further runs: not the same every time");
+}
+
 TEST(Console, EveryFailureComesWithItsCommand) {
   const std::string text = console_report(full_result());
   EXPECT_THAT(text, HasSubstr("reproduce: ringcheck verify --case 'ring:p2p/headtail/...'"));

@@ -47,17 +47,17 @@ struct Row {
 std::string group_columns(const std::string& group) {
   const size_t rotation = group.find(' '), balance = group.rfind(' ');
   if (rotation == balance)
-    return left(group, 41);
+    return left(group, 40);
   return left(left(group.substr(0, rotation), 8) +
                   left(group.substr(rotation + 1, balance - rotation - 1), 22) +
                   group.substr(balance + 1),
-              41);
+              40);
 }
 
 std::string line(const std::string& group, const std::vector<std::string>& columns) {
   std::string text = "  " + group_columns(group);
   for (const std::string& column : columns)
-    text += right(column, 8);
+    text += " " + right(column, 7);
   while (text.back() == ' ')
     text.pop_back();
   return text + "\n";
@@ -79,7 +79,7 @@ std::string table(const std::vector<CaseResult>& cases) {
   }
   std::string text = line("world rotation balance",
                           {"cases", "passed", "failed", "other", "margin", "worst z", "vacuity"});
-  const std::string rule = "  " + std::string(97, '-') + "\n";
+  const std::string rule = "  " + std::string(96, '-') + "\n";
   text += rule;
   for (const auto& [group, row] : rows)
     text += row_text(group, row);

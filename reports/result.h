@@ -88,7 +88,8 @@ struct CaseResult {
   std::map<std::string, std::string> parts;  // the parts of the case by name, for filters
   std::vector<OracleResult> oracles;
   std::vector<RankResult> ranks;
-  std::vector<std::string> findings;  // of a hang or crash: what every rank was doing
+  std::vector<std::string> findings;  // of a hang or crash: what every rank was doing;
+                                      // of a failure: how often it fails again
   std::string log;                    // the end of what a dead worker wrote to stderr
 };
 

@@ -111,7 +111,7 @@ std::string headline(const CaseResult& test) {
 }
 
 std::vector<std::string> findings_of(const CaseResult& test) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = test.findings;
   for (const OracleResult& oracle : test.oracles) {
     if (oracle.verdict != Verdict::kFail && oracle.verdict != Verdict::kInconclusive)
       continue;
@@ -125,8 +125,12 @@ std::vector<std::string> findings_of(const CaseResult& test) {
                         figure(tensor.hard_ratio) + ", worst z " + figure(tensor.max_z) +
                         (tensor.worst.empty() ? "" : ", " + tensor.worst));
   }
-  lines.insert(lines.end(), test.findings.begin(), test.findings.end());
   return lines;
+}
+
+std::string repeated(int runs, int failed) {
+  return "fails in " + std::to_string(failed) + " of " + std::to_string(runs) + " further runs" +
+         (failed == runs ? "" : ": not the same every time");
 }
 
 }  // namespace ringcheck::reports

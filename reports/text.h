@@ -20,7 +20,9 @@ std::string xml_escaped(const std::string& text);
 
 // What is wrong with a case in a line; empty on a pass.
 std::string headline(const CaseResult& test);
-// And in full: what each failed oracle found, or what the ranks were doing.
+// And in full: whether it fails again, what each failed oracle found, or what the ranks were doing.
 std::vector<std::string> findings_of(const CaseResult& test);
+// The finding of a failed case that was run again.
+std::string repeated(int runs, int failed);
 
 }  // namespace ringcheck::reports
