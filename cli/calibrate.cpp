@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-// ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right, and how it
-// adds up and exponentiates on this hardware.
+// ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right, and how
+// it adds up and exponentiates on this hardware.
 #include <cmath>
 #include <iostream>
 #include <map>

@@ -23,8 +23,8 @@ const std::optional<std::string>& why_no_cuda();
 // is none.
 std::string describe_gpus();
 
-// What they are, for numbers that were measured on one kind: "sm_90"; several kinds as "sm_80+sm_90".
-// Empty where there is no GPU.
+// What they are, for numbers that were measured on one kind: "sm_90"; several kinds as
+// "sm_80+sm_90". Empty where there is no GPU.
 const std::string& gpu_architecture();
 
 // What the library brings.

@@ -31,9 +31,9 @@ struct SensitivityOptions {
 // The case whose outcomes are spoilt; it is one of those at which the charts are calibrated.
 Case sensitivity_case(at::ScalarType dtype);
 
-// By bisection on a grid of 8 steps a decade, around what the trial before it said. An element is one at least as large as the root mean
-// square of its tensor. What changes a whole tensor, or happens inside the subject, is also wrong
-// on one rank, with which other projects compare.
+// By bisection on a grid of 8 steps a decade, around what the trial before it said. An element is
+// one at least as large as the root mean square of its tensor. What changes a whole tensor, or
+// happens inside the subject, is also wrong on one rank, with which other projects compare.
 std::vector<Limit> sensitivity(const SensitivityOptions& options);
 
 }  // namespace ringcheck::parity

@@ -61,8 +61,8 @@ TEST(Arithmetic, LseErrorIsInRoundoffs) {
   EXPECT_NEAR(parity::arithmetic_of(off, at::kDouble, at::Device(at::kCPU)).lse_error, 16, 1e-3);
 }
 
-// Every kernel of this device adds up and exponentiates as finely as its contract says; a sum of 256
-// terms and its logarithm add what 64 roundoffs are too many for. And no sum is finer than one in
+// Every kernel of this device adds up and exponentiates as finely as its contract says; the sum of
+// 256 terms and its logarithm add less than 64 roundoffs to that. And no sum is finer than one in
 // float32, or float64, can be.
 TEST(Arithmetic, IsThatOfTheContract) {
   for (const std::string& kernel : kernels_on(test_device_type()))

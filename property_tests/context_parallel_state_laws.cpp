@@ -13,8 +13,8 @@
 namespace ringcheck {
 namespace {
 
-// All of other values, and another backward pass of its own, between a forward pass and its backward
-// pass.
+// All of other values, and another backward pass of its own, between a forward pass and its
+// backward pass.
 RC_GTEST_PROP(ContextParallelState, PassesMayInterleave, ()) {
   const parity::Case test = *gen::test_case().as("case");
   parity::Case later = test;
