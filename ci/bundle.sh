@@ -10,7 +10,8 @@ ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 limit_mib=60
 tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_bounds_laws
   context_parallel_exact_laws context_parallel_state_laws context_parallel_rope_laws
-  exact_oracles_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws arithmetic_test)
+  exact_oracles_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws
+  arithmetic_test)
 
 "$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda "${tests[@]}" >&2
 # shellcheck source=ci/environment.sh

@@ -78,24 +78,36 @@ nlohmann::json calibrated(parity::Case test, int seeds) {
   return charts;
 }
 
+// Of one dtype; throws UsageError where the kernel is coarser than its contract says.
+parity::Arithmetic arithmetic_in(const std::string& dtype, const Options& options) {
+  parity::Case test = parity::parse_case(dtype + "/full/P1/s256/d64");
+  test.kernel = options.kernel;
+  test.device = options.device;
+  if (const auto reason = parity::not_supported(test)) throw UsageError(*reason);
+  const parity::Arithmetic found = parity::arithmetic_of(*AttentionKernels::at(options.kernel),
+                                                         test.dtype, c10::Device(options.device));
+  std::cerr << "sums in " << dtype << " keep " << found.bits << " bits, "
+            << (found.chops ? "chopped" : "rounded") << "; LSE within " << found.lse_error
+            << " roundoffs\n";
+  const std::string who = "kernel " + options.kernel + " in " + dtype;
+  if (!std::isfinite(found.lse_error)) throw UsageError(who + " gives an LSE that is not finite");
+  if (found.roundoff() > parity::contract_of(test).u_a)
+    throw UsageError(who + " adds up with roundoff 2^" +
+                     std::to_string(std::ilogb(found.roundoff())) +
+                     ", more than the u_a of its contract; correct the contract first");
+  return found;
+}
+
 // By dtype; says where this hardware differs from what was measured on its kind before.
 nlohmann::json arithmetic(const Options& options, const nlohmann::json& known) {
   nlohmann::json all;
   for (const auto& [dtype, promised] : parity::contract_json(options.kernel).at("dtypes").items()) {
-    const parity::Arithmetic found = parity::arithmetic_of(
-        *AttentionKernels::at(options.kernel), parity::parse_dtype(dtype), options.device);
+    const parity::Arithmetic found = arithmetic_in(dtype, options);
     all[dtype] = {{"sum_bits", found.bits},
                   {"chops", found.chops},
                   {"lse_error", std::round(found.lse_error * 100) / 100}};
-    std::cerr << "sums in " << dtype << " keep " << found.bits << " bits, "
-              << (found.chops ? "chopped" : "rounded") << "; LSE within " << found.lse_error
-              << " roundoffs\n";
     if (known.contains(dtype) && known.at(dtype) != all[dtype])
       std::cerr << "numerics changed: " << known.at(dtype) << " -> " << all[dtype] << "\n";
-    if (found.roundoff() > std::ldexp(1, promised.at("u_a").get<int>()))
-      throw UsageError("kernel " + options.kernel + " in " + dtype + " adds up with roundoff 2^" +
-                       std::to_string(std::ilogb(found.roundoff())) +
-                       ", more than the u_a of its contract; correct the contract first");
   }
   return all;
 }

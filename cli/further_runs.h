@@ -8,9 +8,9 @@
 
 namespace ringcheck::cli {
 
-// Runs failed cases 5 times more and adds to the findings of each how often it fails again: what is
-// not the same every time is a race, or the machine. The verdict stays. Of the first 3 that fail,
-// but for those that take more than 10 s.
+// Runs the first 3 failed cases, of those that take at most 10 s, 5 times more, each time in a new
+// process, and adds to their findings how often they fail again: what is not the same every time is
+// a race, the machine, or what ran before in the same process. The verdict stays.
 void run_failures_again(const std::vector<parity::Case>& cases, SupervisorOptions options,
                         std::vector<reports::CaseResult>& results);
 

@@ -44,7 +44,8 @@ std::unique_ptr<Session> connect(const Launcher& launcher) {
 
 int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
             const SupervisorOptions& options, const RanksReport& report) {
-  const auto gpus = parity::any_on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank)) : nullptr;
+  const auto gpus = parity::any_on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank))
+                                               : nullptr;
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = host.world(std::chrono::hours(12));
   std::vector<reports::CaseResult> results;

@@ -42,7 +42,7 @@ class ContextParallel {
   Context forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
   // Gradients of q, k and v of this rank, in their dtype. Collective; a context is left as it was,
-  // so that a second pass gives what the first one gave.
+  // so that a second pass computes the same.
   Gradients backward(Context& context, const at::Tensor& d_o);
 
   Communicator& communicator() const { return comm_; }

@@ -19,12 +19,12 @@ namespace ringcheck {
 // Why there is no GPU to use, or nothing. Loads the library at the first call.
 const std::optional<std::string>& why_no_cuda();
 
-// "4 x NVIDIA H200, CUDA 13.0, driver for CUDA 13.0, NCCL 2.28.9, cuDNN 91900"; "no GPU" where there
-// is none.
+// "4 x NVIDIA H200, CUDA 13.0, driver for CUDA 13.0, NCCL 2.28.9, cuDNN 91900"; "no GPU" where
+// there is none.
 std::string describe_gpus();
 
-// What they are, for numbers that were measured on one kind: "sm_90"; several kinds as
-// "sm_80+sm_90". Empty where there is no GPU.
+// What the GPUs of this machine are, for numbers that were measured on one kind: "sm_90"; several
+// kinds as "sm_80+sm_90". Empty where there is no GPU.
 const std::string& gpu_architecture();
 
 // What the library brings.

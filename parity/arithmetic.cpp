@@ -17,7 +17,7 @@ constexpr int64_t kKeys = 256, kDim = 64;
 constexpr int kExponent = 14;
 constexpr double kBig = 0x1.8p14;
 
-// Where the keys lie that do not cancel: in one block of a matrix unit, and in several.
+// Which keys carry kBig, the small number and -kBig: in one block of a matrix unit, and in several.
 using Places = std::array<int64_t, 3>;
 constexpr Places kPlaces[] = {{0, 1, 2},     {2, 1, 0},     {1, 2, 0},    {7, 8, 9},
                               {0, 15, 16},   {3, 40, 77},   {0, 64, 128}, {127, 128, 255},
@@ -38,7 +38,7 @@ class Probe {
   }
 
   // In channel c: kBig + small(c) - kBig, one term a key, all other values being zero and all
-  // keys alike, so that every P is 1. The least over the places.
+  // keys alike, so that every P is 1. The least over the places; NaN if any is.
   template <typename Small>
   std::vector<double> sums(Small small) const {
     std::vector<double> least(kDim, INFINITY);
@@ -48,8 +48,10 @@ class Probe {
       v.select(2, minus).fill_(-kBig);
       for (int64_t c = 0; c < kDim; ++c) v.select(2, little).select(2, c).fill_(small(c));
       const at::Tensor sum = (*this)(zeros(), zeros(), v).out.select(2, 0).flatten() * kKeys;
-      for (int64_t c = 0; c < kDim; ++c)
-        least[c] = std::min(least[c], sum[c].item<double>());
+      for (int64_t c = 0; c < kDim; ++c) {
+        const double x = sum[c].item<double>();
+        if (std::isnan(x) || x < least[c]) least[c] = x;
+      }
     }
     return least;
   }
@@ -69,8 +71,8 @@ int64_t bits_kept(const Probe& probe) {
   return bits;
 }
 
-// Three quarters of the last place of kBig are nearer to one than to none; where kBig and its
-// negative meet first, they stay what they are.
+// Three quarters of the last place of kBig are nearer to one than to none; where kBig and
+// -kBig meet first, three quarters are left.
 bool drops_the_rest(const Probe& probe, int64_t bits) {
   const double last = std::ldexp(1, kExponent + 1 - static_cast<int>(bits));
   return probe.sums([&](int64_t) { return last * 0.75; }).front() < last / 2;

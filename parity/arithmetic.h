@@ -11,7 +11,7 @@ namespace ringcheck::parity {
 // How a kernel adds up and exponentiates on this hardware, seen from outside by sums of which the
 // answer is known (Fasi, Higham, Mikaitis and Pranesh 2021).
 struct Arithmetic {
-  int64_t bits = 0;      // significant bits that the sum of P V keeps, in every order of the keys
+  int64_t bits = 0;      // significant bits that the sum of P V keeps, in ten orders of three keys
   bool chops = false;    // what lies below them is dropped, not rounded to nearest
   double lse_error = 0;  // the largest of a sweep of the exponent, in units of roundoff()
 

@@ -27,7 +27,7 @@ std::optional<Outcome> faulty_outcome(const Fault& fault, const Case& test) {
 
 bool changes_no_bit(const Fault& fault, const Case& test) {
   const auto faulty = faulty_outcome(fault, test), right = outcome_of(fault, test, fault.control);
-  return faulty && right && same_bits(*faulty, *right);
+  return faulty && right && same_values(*faulty, *right);
 }
 
 }  // namespace ringcheck::parity

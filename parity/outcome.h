@@ -23,8 +23,8 @@ struct Outcome {
   bool shows_rotated() const { return q_rotated.defined() && k_rotated.defined(); }
 };
 
-// Are all tensors the same, bit for bit? Every NaN is the same, and -0 is 0.
-bool same_bits(const Outcome& a, const Outcome& b);
+// Are all tensors equal? Every NaN is the same, and -0 is 0.
+bool same_values(Outcome a, Outcome b);
 
 // What surrounds a subject on a rank: called before it, and what it returns lives until the subject
 // has returned on all ranks. Collective.

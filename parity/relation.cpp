@@ -20,7 +20,8 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
 
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many) {
   constexpr double kTiny = 0x1p-100;
-  if (!one.defined() || !many.defined()) return {};
+  if (!one.defined()) return {};
+  if (!many.defined() || many.sizes() != one.sizes()) return one * factor;
   const at::Tensor tiny = (one.abs() < kTiny) & (many.abs() < factor * kTiny);
   return at::where(tiny, many, one * factor);
 }

@@ -29,7 +29,7 @@ OracleVerdict identical(const Case& test, const reference::Tensors& actual,
                         const reference::Tensors& expected);
 
 // The multiple of `one` that `many` should be. What is next to nothing on both sides, so that what
-// led there may have been flushed to zero, is as good as equal. Undefined where either is.
+// led there may have been flushed to zero, is as good as equal. Undefined where `one` is.
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many);
 
 // One tensor, of any name. As if every bit that differs were infinitely wrong.

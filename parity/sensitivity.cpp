@@ -84,10 +84,10 @@ void others_detect(const Trial& trial, const NamedTensor& named, const at::Tenso
     if (const auto accepted = peer.accepts(exhibit)) detected[name] |= !*accepted;
 }
 
-// The smallest step that is seen, where every larger one is, too; one behind the last if none is.
-// From a guess outwards, then by bisection.
+// The smallest step that is seen, if those above a seen one are seen, too; the last one is. From a
+// guess outwards, then by bisection.
 int first_seen(const std::function<bool(int)>& seen, int guess) {
-  int low = 0, high = kEnd + 1;
+  int low = 0, high = kEnd;
   const auto ask = [&](int step) {
     const bool yes = seen(step);
     if (yes) high = step;
@@ -103,27 +103,29 @@ int first_seen(const std::function<bool(int)>& seen, int guess) {
   return high;
 }
 
-// The smallest step of the grid at which each detector detects. The guesses are those of another
-// trial, or none.
 using Detect = std::function<Detected(double epsilon)>;
 using Steps = std::map<std::string, int>;
-Steps thresholds(const Detect& detect, Steps guesses) {
+
+// The smallest step of the grid at which each detector detects; one behind the last if none is.
+// The guesses are those of another trial, or none.
+Steps thresholds(const Detect& detect, const Steps& guesses) {
   std::map<int, Detected> known;
   const auto at = [&](int step) -> const Detected& {
     auto found = known.find(step);
     if (found == known.end()) found = known.emplace(step, detect(epsilon_of(step))).first;
     return found->second;
   };
-  if (guesses.empty())
-    for (const auto& [name, seen] : at(kEnd)) guesses[name] = kEnd / 2;
   Steps result;
-  for (const auto& [name, guess] : guesses)
-    result[name] = first_seen(
-        [&](int step) {
-          const auto found = at(step).find(name);
-          return found != at(step).end() && found->second;
-        },
-        std::min(guess, kEnd));
+  for (const auto& [name, seen] : at(kEnd)) {
+    const auto guess = guesses.find(name);
+    const auto sees = [&](int step) {
+      const auto found = at(step).find(name);
+      return found != at(step).end() && found->second;
+    };
+    result[name] = !seen ? kEnd + 1
+                         : first_seen(sees, guess == guesses.end() ? kEnd / 2
+                                                                   : std::min(guess->second, kEnd));
+  }
   return result;
 }
 

@@ -44,8 +44,8 @@ struct RankInput {
   std::optional<Problem> meanwhile = {};
 };
 
-// What one rank gives back, [batch, heads, slots, dim]. The rotated q and k may be undefined where a
-// subject does not expose them, any other tensor only where it says so: see `withheld`.
+// What one rank gives back, [batch, heads, slots, dim]. The rotated q and k may be undefined where
+// a subject does not expose them, any other tensor only where it says so: see `withheld`.
 struct RankOutput {
   at::Tensor o, lse, dq, dk, dv;
   at::Tensor q_rotated, k_rotated;

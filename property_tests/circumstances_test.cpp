@@ -115,16 +115,31 @@ TEST(SavedState, RejectsASharedBuffer) {
     EXPECT_EQ(judged("saved-state", text, shares).status, Status::kFail) << text;
 }
 
-// As where gradients are added to a buffer that nobody cleared.
+// Adds dK to a buffer that nobody clears.
+class AddsUp final : public Strategy {
+ public:
+  explicit AddsUp(std::unique_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+  Partial forward(const QBlock& q, const KvBlock& own) override {
+    return strategy_->forward(q, own);
+  }
+  Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
+    Gradients g = strategy_->backward(q, own, saved);
+    sum_ = sum_.defined() ? sum_ + g.dk : g.dk;
+    return {g.dq, sum_, g.dv};
+  }
+
+ private:
+  std::unique_ptr<Strategy> strategy_;
+  at::Tensor sum_;
+};
+
 TEST(SavedState, RejectsGradientsThatAddUp) {
   const parity::Subject adds = [](Communicator& comm, const Case& test, const RankInput& input) {
-    ContextParallel attention(comm, parity::options_of(test));
-    auto context = attention.forward(input.local.q, input.local.k, input.local.v);
-    const Gradients g = attention.backward(context, input.local.d_o);
-    if (input.meanwhile) g.dk.add_(attention.backward(context, input.local.d_o).dk);
-    RankOutput output{context.o, context.lse, g.dq, g.dk, g.dv, {}, {}, {}};
-    output.solved_meanwhile = true;
-    return output;
+    ContextParallel::Options parts = parity::options_of(test);
+    parts.strategy = [ours = parts.strategy](Communicator& c, const Plan& plan) {
+      return std::make_unique<AddsUp>(ours(c, plan));
+    };
+    return parity::context_parallel_with(parts, comm, test, input);
   };
   for (const char* text : kCases)
     EXPECT_EQ(judged("saved-state", text, adds).status, Status::kFail) << text;
@@ -259,7 +274,7 @@ TEST(LargerBatch, CountsOtherBits) {
 // Positions that count from the beginning of the shard.
 TEST(RopeShards, RejectsLocalPositions) {
   for (const char* text : {kCases[1], kCases[2], kCases[3], kCases[4]}) {
-    const Spoil local = [](Communicator& comm, const Case& test, const RankInput&, RankOutput& o) {
+    const Spoil local = [](Communicator& comm, const Case&, const RankInput&, RankOutput& o) {
       if (comm.size() > 1) o.q_rotated = o.q_rotated.roll(1, 2);
     };
     EXPECT_EQ(status("rope-shards", with_rope(text), local), Status::kFail) << text;

@@ -55,8 +55,9 @@ TEST(Coverage, KnowsTheRankOfTheWorstElement) {
       };
       const parity::Verdict verdict = parity::verify(test, options);
       for (const parity::OracleVerdict& oracle : verdict.oracles)
-        if (oracle.name == "parity")
+        if (oracle.name == "parity") {
           EXPECT_EQ(oracle.tensors.at(0).worst_rank, culprit) << balance;
+        }
     }
   }
 }

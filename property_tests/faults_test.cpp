@@ -34,7 +34,7 @@ bool changes_nothing(const Fault& fault) {
     const auto faulty = parity::faulty_outcome(fault, test);
     if (!faulty) return false;
     const auto right = parity::solve({test}, {.size = test.world}, parity::context_parallel);
-    return parity::same_bits(*faulty, right) && faulty->ranks == right.ranks;
+    return parity::same_values(*faulty, right) && faulty->ranks == right.ranks;
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "parity/relation.h"
 #include "parity/runner.h"
 #include "property_tests/generators.h"
 #include "property_tests/property.h"
@@ -176,6 +177,16 @@ TEST(Relations, GradientsNextToNothingAreNoBreach) {
                          relation, parity::context_parallel),
               Status::kPass)
         << relation;
+}
+
+// A tensor that the further run lacks is no breach that goes unseen.
+TEST(Relations, AMultipleOfNothingIsExpectedStill) {
+  const at::Tensor one = at::ones({2}), other = at::ones({3}), tiny = one * 0x1p-110;
+  EXPECT_FALSE(parity::multiple(2, {}, one).defined());
+  EXPECT_TRUE(parity::multiple(2, one, {}).equal(one * 2));
+  EXPECT_TRUE(parity::multiple(2, one, other).equal(one * 2));
+  EXPECT_TRUE(parity::multiple(2, tiny, one).equal(tiny * 2));
+  EXPECT_TRUE(parity::multiple(2, tiny, tiny).equal(tiny));
 }
 
 }  // namespace

@@ -184,8 +184,8 @@ TEST(Console, TheTableFitsAHundredColumns) {
 }
 
 TEST(Console, AFailureThatDoesNotRepeatIsCalledSo) {
-  EXPECT_EQ(repeated(5, 5), "fails in 5 of 5 further runs");
-  EXPECT_EQ(repeated(5, 1), "fails in 1 of 5 further runs: not the same every time");
+  EXPECT_EQ(failed_again(5, 5), "fails in 5 of 5 further runs");
+  EXPECT_EQ(failed_again(1, 5), "fails in 1 of 5 further runs: not the same every time");
 }
 
 TEST(Console, EveryFailureComesWithItsCommand) {

@@ -128,9 +128,9 @@ std::vector<std::string> findings_of(const CaseResult& test) {
   return lines;
 }
 
-std::string repeated(int runs, int failed) {
-  return "fails in " + std::to_string(failed) + " of " + std::to_string(runs) + " further runs" +
-         (failed == runs ? "" : ": not the same every time");
+std::string failed_again(int times, int of_runs) {
+  return "fails in " + std::to_string(times) + " of " + std::to_string(of_runs) +
+         " further runs" + (times == of_runs ? "" : ": not the same every time");
 }
 
 }  // namespace ringcheck::reports

@@ -23,6 +23,6 @@ std::string headline(const CaseResult& test);
 // And in full: whether it fails again, what each failed oracle found, or what the ranks were doing.
 std::vector<std::string> findings_of(const CaseResult& test);
 // The finding of a failed case that was run again.
-std::string repeated(int runs, int failed);
+std::string failed_again(int times, int of_runs);
 
 }  // namespace ringcheck::reports

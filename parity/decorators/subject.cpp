@@ -34,6 +34,10 @@ Subject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make
   });
 }
 
+Subject with_calls(std::function<void(KernelCall&)> change) {
+  return with_kernel([=](Communicator&, const Case&) { return AroundKernel{change}; });
+}
+
 Subject with_rotation(std::function<Next(Communicator&, const Layout&)> make) {
   return with_parts([=](Parts& parts, Communicator&, const Case&) {
     parts.plan.rotation = with_next(parts.plan.rotation, make);

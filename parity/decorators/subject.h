@@ -16,6 +16,15 @@ namespace ringcheck::parity {
 using Parts = ContextParallel::Options;
 Subject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change);
 Subject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make);
+// The kernel is told something else than what the plan says.
+Subject with_calls(std::function<void(KernelCall&)> change);
+// The same of masks of one kind: oracles run cases with other masks, too.
+template <typename Kind>
+Subject with_masks(std::function<void(const KernelCall&, Kind&)> change) {
+  return with_calls([change](KernelCall& call) {
+    if (Kind* kind = std::get_if<Kind>(&call.mask.kind)) change(call, *kind);
+  });
+}
 Subject with_rotation(std::function<Next(Communicator&, const Layout&)> make);
 Subject with_gradients(std::function<AroundCarrier(Communicator&)> make);  // the carrier's
 Subject with_merge(std::function<Merge(const Case&)> make);

@@ -12,21 +12,8 @@ namespace {
 
 using MaskKind = decltype(Mask::kind);
 
-// The kernel is told something else than what the plan says.
-Subject told(std::function<void(KernelCall&)> what) {
-  return with_kernel([what](Communicator&, const Case&) { return AroundKernel{what}; });
-}
-
 Subject with_mask(std::function<MaskKind(const KernelCall&)> kind) {
-  return told([kind](KernelCall& call) { call.mask.kind = kind(call); });
-}
-
-// The same for masks of one kind. Relations ask about others, too, which stay as they are.
-template <typename Kind>
-Subject with_mask_of(std::function<void(const KernelCall&, Kind&)> change) {
-  return told([change](KernelCall& call) {
-    if (Kind* kind = std::get_if<Kind>(&call.mask.kind)) change(call, *kind);
-  });
+  return with_calls([kind](KernelCall& call) { call.mask.kind = kind(call); });
 }
 
 Positions shifted(Positions positions, int64_t by) {
@@ -50,7 +37,7 @@ const FaultGroup group{"mask", {
     .operators = {"M08"}, .stands_for = "B22 tokenspeed#364",
     .wrong = "every query also sees the key after it",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
-    .subject = told([](KernelCall& call) {
+    .subject = with_calls([](KernelCall& call) {
       call.q.positions = shifted(call.q.positions, 1);
       ++call.mask.length;
     })}},
@@ -58,19 +45,19 @@ const FaultGroup group{"mask", {
     .operators = {"M08"}, .stands_for = "B22 tokenspeed#364",
     .wrong = "k < q in place of k <= q: no query sees its own key",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
-    .subject = told(
+    .subject = with_calls(
         [](KernelCall& call) { call.q.positions = shifted(call.q.positions, -1); })}},
   {"positions_wrap", {
     .operators = {"M08"}, .stands_for = "B26 tpu-inference#2756",
     .wrong = "positions in a narrow integer: those past its end start again (32 here stands "
               "for 32768)",
     .site = Site::kKernel, .cases = {cases::kContiguous}, .names = kForward,
-    .subject = told([](KernelCall& call) { call.kv.positions = wrapped(call.kv.positions); })}},
+    .subject = with_calls([](KernelCall& call) { call.kv.positions = wrapped(call.kv.positions); })}},
   {"causal_by_local_position", {
     .operators = {"M09"}, .stands_for = "B22 tokenspeed#364",
     .wrong = "the mask compares indices within the shards, not positions",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
-    .subject = told([](KernelCall& call) {
+    .subject = with_calls([](KernelCall& call) {
       call.q.positions = local(call.q.positions);
       call.kv.positions = local(call.kv.positions);
     })}},
@@ -85,7 +72,7 @@ const FaultGroup group{"mask", {
     .operators = {"M10"}, .stands_for = "B23 lm-engine#447",
     .wrong = "the window grows by a token at every step of the ring",
     .site = Site::kKernel, .cases = {cases::kWindow}, .names = kForward,
-    .subject = with_mask_of<Window>([](const KernelCall& call, Window& window) {
+    .subject = with_masks<Window>([](const KernelCall& call, Window& window) {
       window.width += call.step;
     })}},
   {"window_ignored", {
@@ -102,8 +89,8 @@ const FaultGroup group{"mask", {
     .operators = {"M12"}, .stands_for = "B20 trl#6843",
     .wrong = "the boundary between two documents lies one slot too far",
     .site = Site::kKernel, .cases = {cases::kDocuments}, .names = kForward,
-    .subject = with_mask_of<DocumentCausal>([](const KernelCall&, DocumentCausal& mask) {
-      if (mask.documents.size() < 2) return;
+    .subject = with_masks<DocumentCausal>([](const KernelCall&, DocumentCausal& mask) {
+      if (mask.documents.size() < 2 || mask.documents[1].length == 0) return;
       Document &first = mask.documents[0], &second = mask.documents[1];
       ++first.length, ++first.slots;
       --second.length, --second.slots;

@@ -80,12 +80,8 @@ const FaultGroup group{"padding", {
     .operators = {"M32"}, .stands_for = "B67 TransformerEngine#1012",
     .wrong = "pad slots of packed documents attend and are attended",
     .site = Site::kKernel, .cases = {cases::kPaddedDocuments}, .names = {.words = {"pad slots"}},
-    .subject = with_kernel([](Communicator&, const Case&) {
-      return AroundKernel{[](KernelCall& call) {
-        if (const auto* documents = std::get_if<DocumentCausal>(&call.mask.kind))
-          call.mask.kind = without_pads(*documents);
-      }};
-    })}},
+    .subject = with_masks<DocumentCausal>(
+        [](const KernelCall&, DocumentCausal& mask) { mask = without_pads(mask); })}},
   {"pad_rows_written", {
     .operators = {"M32"}, .stands_for = "B67 TransformerEngine#1012",
     .wrong = "O and LSE of pad slots are not left empty",

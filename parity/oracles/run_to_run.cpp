@@ -14,7 +14,7 @@ std::vector<Run> runs(const Case& test) { return std::vector<Run>(4, Run{test});
 size_t distinct(const Evidence& e) {
   std::vector<const Outcome*> found{&e.outcome};
   for (const Outcome& run : e.variations)
-    if (std::ranges::none_of(found, [&](const Outcome* other) { return same_bits(run, *other); }))
+    if (std::ranges::none_of(found, [&](const Outcome* other) { return same_values(run, *other); }))
       found.push_back(&run);
   return found.size();
 }
