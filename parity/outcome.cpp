@@ -74,7 +74,9 @@ std::vector<at::Tensor> gather(Communicator& comm, const at::Tensor& local) {
   return gathered;
 }
 
-std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
+// A subject need not count its bytes by peer.
+std::vector<RankRecord> collect(Communicator& comm, RankRecord own) {
+  for (auto* edges : {&own.sent_to, &own.received_from}) edges->resize(comm.size());
   std::vector<RankRecord> records;
   for (const at::Tensor& values : gather(comm, at::tensor(flat(own), at::kLong)))
     records.push_back(record_from(values.const_data_ptr<int64_t>(), comm.size()));
