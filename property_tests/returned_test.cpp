@@ -97,5 +97,19 @@ TEST(Returned, NoOracleFailsForWhatIsWithheld) {
   EXPECT_THAT(oracle(verdict, "splitting").findings, testing::SizeIs(1));
 }
 
+TEST(Returned, BytesByPeerNeedNotBeCounted) {
+  const parity::Subject counts_nothing = [](Communicator& comm, const parity::Case& test,
+                                            const parity::RankInput& input) {
+    parity::RankOutput output = parity::context_parallel(comm, test, input);
+    output.record = {};
+    return output;
+  };
+  const parity::Case test = parity::parse_case("P3/s40");
+  for (const auto& rank : parity::solve({test}, {.size = 3}, counts_nothing).ranks) {
+    EXPECT_EQ(rank.sent_to, std::vector<int64_t>(3));
+    EXPECT_EQ(rank.received_from, std::vector<int64_t>(3));
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck
