@@ -22,8 +22,8 @@ double deadline_of(const parity::Case& test);
 
 // Runs every case in worker processes and gives a result for each, in the order of the cases. A
 // worker that dies or falls silent costs the case it was in, no other. SIGINT and SIGTERM end the
-// run; what did not run is skipped. This process touches neither MPI nor CUDA nor the tensors of a case. Throws
-// parity::SelfTestFailed where a worker's self-test does.
+// run; what did not run is skipped. This process touches neither MPI nor CUDA nor the tensors of a
+// case. Throws parity::SelfTestFailed where a worker's self-test does.
 std::vector<reports::CaseResult> supervise(const std::vector<parity::Case>& cases,
                                            const SupervisorOptions& options);
 

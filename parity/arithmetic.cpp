@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -37,21 +36,17 @@ class Probe {
     return {part.out.to(at::kCPU, at::kDouble), part.lse.to(at::kCPU, at::kDouble)};
   }
 
-  // In channel c: kBig + small(c) - kBig, one term a key, all other values being zero and all
+  // In channel c: kBig + small[c] - kBig, one term a key, all other values being zero and all
   // keys alike, so that every P is 1. The least over the places; NaN if any is.
-  template <typename Small>
-  std::vector<double> sums(Small small) const {
-    std::vector<double> least(kDim, INFINITY);
+  at::Tensor sums(const at::Tensor& small) const {
+    at::Tensor least = at::full({kDim}, INFINITY, at::kDouble);
     for (const auto& [big, little, minus] : kPlaces) {
       const at::Tensor v = zeros();
       v.select(2, big).fill_(kBig);
       v.select(2, minus).fill_(-kBig);
-      for (int64_t c = 0; c < kDim; ++c) v.select(2, little).select(2, c).fill_(small(c));
+      v.select(2, little).copy_(small);
       const at::Tensor sum = (*this)(zeros(), zeros(), v).out.select(2, 0).flatten() * kKeys;
-      for (int64_t c = 0; c < kDim; ++c) {
-        const double x = sum[c].item<double>();
-        if (std::isnan(x) || x < least[c]) least[c] = x;
-      }
+      least = at::minimum(least, sum);
     }
     return least;
   }
@@ -64,18 +59,15 @@ class Probe {
 
 // kBig + 2^(14-c) keeps its second term for c below the number of bits.
 int64_t bits_kept(const Probe& probe) {
-  const auto power = [](int64_t c) { return std::ldexp(1, kExponent - static_cast<int>(c)); };
-  const std::vector<double> sums = probe.sums(power);
-  int64_t bits = 0;
-  while (bits < kDim && sums[bits] == power(bits)) ++bits;
-  return bits;
+  const at::Tensor power = at::ldexp(at::ones({kDim}, at::kDouble), kExponent - at::arange(kDim));
+  return probe.sums(power).eq(power).cumprod(0).sum().item<int64_t>();
 }
 
 // Three quarters of the last place of kBig are nearer to one than to none; where kBig and
 // -kBig meet first, three quarters are left.
 bool drops_the_rest(const Probe& probe, int64_t bits) {
   const double last = std::ldexp(1, kExponent + 1 - static_cast<int>(bits));
-  return probe.sums([&](int64_t) { return last * 0.75; }).front() < last / 2;
+  return probe.sums(at::full({kDim}, last * 0.75, at::kDouble))[0].item<double>() < last / 2;
 }
 
 // Query r sees a key of score 0 and 255 of score -x, x = r / 32: LSE = log(1 + 255 e^-x).

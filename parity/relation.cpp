@@ -18,6 +18,10 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
   return compare(test, name, actual, value, none, none);
 }
 
+bool multiplies_exactly(const Case& test) {
+  return test.dtype != at::kHalf && deterministic(test);
+}
+
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many) {
   constexpr double kTiny = 0x1p-100;
   if (!one.defined()) return {};

@@ -28,6 +28,10 @@ std::vector<Run> in_reverse(const Case& test, ProblemTensors which);
 OracleVerdict identical(const Case& test, const reference::Tensors& actual,
                         const reference::Tensors& expected);
 
+// Whether inputs times a power of two give results times a power of two, bit for bit. fp16 has too
+// few exponents: there, what is rounded changes with the size.
+bool multiplies_exactly(const Case& test);
+
 // The multiple of `one` that `many` should be. What is next to nothing on both sides, so that what
 // led there may have been flushed to zero, is as good as equal. Undefined where `one` is.
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many);

@@ -134,13 +134,11 @@ class AddsUp final : public Strategy {
 };
 
 TEST(SavedState, RejectsGradientsThatAddUp) {
-  const parity::Subject adds = [](Communicator& comm, const Case& test, const RankInput& input) {
-    ContextParallel::Options parts = parity::options_of(test);
-    parts.strategy = [ours = parts.strategy](Communicator& c, const Plan& plan) {
-      return std::make_unique<AddsUp>(ours(c, plan));
+  const auto adds = parity::with_parts([](parity::Parts& parts, Communicator&, const Case&) {
+    parts.strategy = [ours = parts.strategy](Communicator& comm, const Plan& plan) {
+      return std::make_unique<AddsUp>(ours(comm, plan));
     };
-    return parity::context_parallel_with(parts, comm, test, input);
-  };
+  });
   for (const char* text : kCases)
     EXPECT_EQ(judged("saved-state", text, adds).status, Status::kFail) << text;
 }

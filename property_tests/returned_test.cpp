@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "parity/decorators/subject.h"
 #include "property_tests/spoilt.h"
 
 namespace ringcheck {
@@ -98,12 +99,8 @@ TEST(Returned, NoOracleFailsForWhatIsWithheld) {
 }
 
 TEST(Returned, BytesByPeerNeedNotBeCounted) {
-  const parity::Subject counts_nothing = [](Communicator& comm, const parity::Case& test,
-                                            const parity::RankInput& input) {
-    parity::RankOutput output = parity::context_parallel(comm, test, input);
-    output.record = {};
-    return output;
-  };
+  const auto counts_nothing = parity::with_output(
+      [](parity::RankOutput& output, Communicator&, const parity::Case&) { output.record = {}; });
   const parity::Case test = parity::parse_case("P3/s40");
   for (const auto& rank : parity::solve({test}, {.size = 3}, counts_nothing).ranks) {
     EXPECT_EQ(rank.sent_to, std::vector<int64_t>(3));

@@ -52,7 +52,8 @@ const FaultGroup group{"mask", {
     .wrong = "positions in a narrow integer: those past its end start again (32 here stands "
               "for 32768)",
     .site = Site::kKernel, .cases = {cases::kContiguous}, .names = kForward,
-    .subject = with_calls([](KernelCall& call) { call.kv.positions = wrapped(call.kv.positions); })}},
+    .subject = with_calls(
+        [](KernelCall& call) { call.kv.positions = wrapped(call.kv.positions); })}},
   {"causal_by_local_position", {
     .operators = {"M09"}, .stands_for = "B22 tokenspeed#364",
     .wrong = "the mask compares indices within the shards, not positions",

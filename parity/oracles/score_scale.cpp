@@ -7,10 +7,8 @@
 namespace ringcheck::parity {
 namespace {
 
-bool may_underflow(const Case& test) { return test.dtype == at::kHalf; }
-
 std::vector<Run> runs(const Case& test) {
-  if (may_underflow(test) || !deterministic(test)) return {};
+  if (!multiplies_exactly(test)) return {};
   return {changed(test, [](Problem& p, const auto&) {
     p.q.mul_(4);
     p.k.mul_(0.25);
