@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "bench/sweep.h"
-#include "cp/partial.h"
+#include "cp/attention/partial.h"
 
 namespace ringcheck::bench {
 namespace {

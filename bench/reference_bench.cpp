@@ -3,13 +3,13 @@
 #include <ATen/ATen.h>
 
 #include "bench/sweep.h"
-#include "cp/cuda_library.h"
-#include "parity/oracle.h"
-#include "parity/problem.h"
-#include "parity/reference_rope.h"
-#include "reference/bounds.h"
+#include "cp/device/cuda_library.h"
+#include "parity/judge/oracle.h"
+#include "parity/case/problem.h"
+#include "parity/judge/reference_rope.h"
+#include "reference/errors/bounds.h"
 #include "reference/solve.h"
-#include "reference/tiling.h"
+#include "reference/tiles/tiling.h"
 
 namespace ringcheck::bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cp/context_parallel.h"
-#include "cp/memory.h"
+#include "cp/attention/context_parallel.h"
+#include "cp/ledger/memory.h"
 
 namespace ringcheck::bench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "parity/outcome.h"
-#include "parity/runner.h"
+#include "parity/subject/outcome.h"
+#include "parity/judge/runner.h"
 
 namespace ringcheck::bench {
 

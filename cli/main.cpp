@@ -6,8 +6,8 @@
 
 #include "cli/environment.h"
 #include "cli/subcommand.h"
-#include "parity/case.h"
-#include "parity/device_test.h"
+#include "parity/case/case.h"
+#include "parity/judge/device_test.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {

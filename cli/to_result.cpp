@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "parity/regressions.h"
+#include "parity/case/regressions.h"
 
 namespace ringcheck::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "parity/verdict.h"
+#include "parity/judge/verdict.h"
 #include "reports/result.h"
 
 namespace ringcheck::cli {

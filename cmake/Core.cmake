@@ -4,7 +4,6 @@
 # libringcheck.so: reference, cp, kernels and parity in one shared library, from their objects, so
 # that no self-registering file is dropped and every program links in a second.
 
-set(RINGCHECK_PARTS reference cp kernels parity)
 add_library(ringcheck_core SHARED)
 add_library(ringcheck::ringcheck ALIAS ringcheck_core)
 set_target_properties(ringcheck_core PROPERTIES
@@ -17,8 +16,11 @@ target_link_libraries(ringcheck_core
   PRIVATE ringcheck::options ringcheck::mpi Threads::Threads ringcheck_version)
 target_link_options(ringcheck_core PRIVATE LINKER:-z,defs)
 
-foreach(part IN LISTS RINGCHECK_PARTS)
-  target_sources(ringcheck_core PRIVATE $<TARGET_OBJECTS:ringcheck_${part}>)
+get_property(boxes GLOBAL PROPERTY RINGCHECK_BOXES)
+foreach(box IN LISTS boxes)
+  target_sources(ringcheck_core PRIVATE $<TARGET_OBJECTS:ringcheck_${box}>)
+endforeach()
+foreach(part IN ITEMS reference cp kernels parity)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${part}/*.h)
   list(APPEND RINGCHECK_HEADERS ${headers})
 endforeach()

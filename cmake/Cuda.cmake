@@ -26,9 +26,10 @@ mark_as_advanced(RINGCHECK_CUDNN_INCLUDE_DIR RINGCHECK_CUDNN_FRONTEND_INCLUDE_DI
   RINGCHECK_CUDNN_LIBRARY)
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/cp/cuda/*.cpp ${PROJECT_SOURCE_DIR}/cp/cuda/*.cu
-  ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cpp ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu
-  ${PROJECT_SOURCE_DIR}/reference/cuda/*.cpp ${PROJECT_SOURCE_DIR}/reference/cuda/*.cu)
+  ${PROJECT_SOURCE_DIR}/cp/*.cpp ${PROJECT_SOURCE_DIR}/cp/*.cu
+  ${PROJECT_SOURCE_DIR}/kernels/*.cpp ${PROJECT_SOURCE_DIR}/kernels/*.cu
+  ${PROJECT_SOURCE_DIR}/reference/*.cpp ${PROJECT_SOURCE_DIR}/reference/*.cu)
+list(FILTER sources INCLUDE REGEX "/cuda/")
 add_library(ringcheck_cuda SHARED ${sources})
 target_link_libraries(ringcheck_cuda PRIVATE
   ringcheck::options ringcheck::ringcheck CUDA::cudart

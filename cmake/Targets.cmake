@@ -16,24 +16,71 @@ target_link_libraries(ringcheck_pch PRIVATE
   ringcheck::options ringcheck::torch nlohmann_json::nlohmann_json)
 target_precompile_headers(ringcheck_pch PRIVATE ${RINGCHECK_PCH})
 
-# Member files, so that a test can assert that every one of them registered.
+# Member files, so that a test can assert that every one of them registered. A source with a header
+# beside it is shared by members, and none itself.
 function(ringcheck_count_members macro)
   file(GLOB members CONFIGURE_DEPENDS ${ARGN})
-  list(LENGTH members count)
+  set(count 0)
+  foreach(member IN LISTS members)
+    string(REGEX REPLACE "\\.cpp$" ".h" header ${member})
+    if(header STREQUAL member OR NOT EXISTS ${header})
+      math(EXPR count "${count} + 1")
+    endif()
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY RINGCHECK_MEMBER_COUNTS ${macro}=${count})
 endfunction()
 
-# ringcheck_add_part(<folder> [<library>...]): all sources below the folder as an OBJECT library,
-# but for those in a folder named cuda. Self-registering files would be dropped from an archive.
-function(ringcheck_add_part name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+# ringcheck_add_box(<name> [PATHS <path>...] [SEES <box>...] [LIBRARIES <library>...])
+# One box of the picture in docs/design.md: the sources below its folders, or directly in those that
+# end in "/.", but for folders named cuda, as an OBJECT library (self-registering files would be
+# dropped from an archive). Its include path holds links to its own paths, and to those of the boxes
+# that it sees and that these see: an include of anything else finds no file.
+function(ringcheck_add_box name)
+  cmake_parse_arguments(PARSE_ARGV 1 box "" "" "PATHS;SEES;LIBRARIES")
+  set(sources "")
+  set(visible "")
+  foreach(path IN LISTS box_PATHS)
+    set(folder ${PROJECT_SOURCE_DIR}/${path})
+    if(path MATCHES "/\\.$")
+      file(GLOB found CONFIGURE_DEPENDS ${folder}/*.cpp)
+      file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${folder}/*.h)
+      list(APPEND visible ${headers})
+    else()
+      file(GLOB_RECURSE found CONFIGURE_DEPENDS ${folder}/*.cpp)
+      list(APPEND visible ${path})
+    endif()
+    list(APPEND sources ${found})
+  endforeach()
   list(FILTER sources EXCLUDE REGEX "/cuda/")
+  foreach(seen IN LISTS box_SEES)
+    get_property(theirs GLOBAL PROPERTY RINGCHECK_BOX_${seen})
+    list(APPEND visible ${theirs})
+  endforeach()
+  list(REMOVE_DUPLICATES visible)
+  set_property(GLOBAL PROPERTY RINGCHECK_BOX_${name} ${visible})
   if(NOT sources)
-    set(sources ${RINGCHECK_EMPTY_SOURCE})
+    return()  # headers alone
   endif()
+  set(root ${PROJECT_BINARY_DIR}/boxes/${name})
+  ringcheck_link_paths(${root} ${visible})
   add_library(ringcheck_${name} OBJECT ${sources})
-  target_include_directories(ringcheck_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_include_directories(ringcheck_${name} PRIVATE ${root})
   target_link_libraries(ringcheck_${name} PRIVATE
-    ringcheck::options ringcheck::torch nlohmann_json::nlohmann_json ${ARGN})
+    ringcheck::options ringcheck::torch nlohmann_json::nlohmann_json ${box_LIBRARIES})
   target_precompile_headers(ringcheck_${name} REUSE_FROM ringcheck_pch)
+  set_property(GLOBAL APPEND PROPERTY RINGCHECK_BOXES ${name})
+endfunction()
+
+# Links to paths of the project below a folder that holds nothing else.
+function(ringcheck_link_paths root)
+  file(REMOVE_RECURSE ${root})
+  set(paths ${ARGN})
+  list(SORT paths)  # a folder before what is in it
+  foreach(path IN LISTS paths)
+    cmake_path(GET path PARENT_PATH parent)
+    if(NOT IS_SYMLINK ${root}/${parent} AND NOT EXISTS ${root}/${path})
+      file(MAKE_DIRECTORY ${root}/${parent})
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${root}/${path} SYMBOLIC)
+    endif()
+  endforeach()
 endfunction()

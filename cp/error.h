@@ -5,12 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "cp/ledger.h"
+#include "cp/operation.h"
 
 namespace ringcheck {
-
-// "exchange kv, step 2, peer 1"
-std::string describe(const Operation& operation);
 
 // A wait passed its deadline.
 class Timeout : public std::runtime_error {

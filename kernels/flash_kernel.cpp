@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "cp/attention_kernel.h"
+#include "cp/attention/attention_kernel.h"
 
 namespace ringcheck {
 namespace {

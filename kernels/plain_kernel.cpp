@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cp/attention_kernel.h"
+#include "cp/attention/attention_kernel.h"
 
 namespace ringcheck {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "cp/attention_kernel.h"
-#include "cp/strips.h"
+#include "cp/attention/attention_kernel.h"
+#include "cp/layout/strips.h"
 
 namespace ringcheck {
 

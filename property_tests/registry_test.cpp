@@ -8,13 +8,13 @@
 #include <fstream>
 #include <iterator>
 
-#include "cp/attention_kernel.h"
-#include "cp/balancer.h"
-#include "cp/rotation.h"
-#include "cp/strategy.h"
-#include "parity/data_family.h"
-#include "parity/oracle.h"
-#include "parity/peer_test.h"
+#include "cp/attention/attention_kernel.h"
+#include "cp/layout/balancer.h"
+#include "cp/attention/rotation.h"
+#include "cp/attention/strategy.h"
+#include "parity/case/data_family.h"
+#include "parity/judge/oracle.h"
+#include "parity/faults/peer_test.h"
 
 namespace ringcheck {
 namespace {

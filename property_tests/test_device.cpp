@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "cp/cuda_library.h"
+#include "cp/device/cuda_library.h"
 
 namespace ringcheck {
 

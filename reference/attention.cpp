@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "reference/group.h"
+#include "reference/tiles/group.h"
 #include "reference/solve.h"
-#include "reference/tiles.h"
+#include "reference/tiles/tiles.h"
 
 namespace ringcheck::reference {
 

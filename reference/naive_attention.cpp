@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "reference/attention.h"
-#include "reference/tiles.h"
+#include "reference/tiles/tiles.h"
 
 namespace ringcheck::reference {
 

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "reference/turn.h"
+#include "reference/tiles/turn.h"
 
 namespace ringcheck::reference {
 namespace {

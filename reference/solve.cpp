@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "reference/fast_path.h"
+#include "reference/tiles/fast_path.h"
 
 namespace ringcheck::reference {
 namespace {

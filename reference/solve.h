@@ -6,8 +6,8 @@
 
 #include <functional>
 
-#include "reference/group.h"
-#include "reference/tiles.h"
+#include "reference/tiles/group.h"
+#include "reference/tiles/tiles.h"
 
 namespace ringcheck::reference {
 
@@ -24,7 +24,7 @@ struct Solution {
   at::Tensor dv;     // [pairs, seq, dim_v]
 };
 
-// By a fast path where one applies (reference/fast_path.h), else plainly.
+// By a fast path where one applies (reference/tiles/fast_path.h), else plainly.
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 Solution solve_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 

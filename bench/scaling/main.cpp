@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/scaling/timing.h"
-#include "cp/cuda_library.h"
-#include "cp/launcher.h"
-#include "cp/mpi_world.h"
-#include "parity/expected_counters.h"
-#include "parity/runner.h"
+#include "cp/device/cuda_library.h"
+#include "cp/worlds/launcher.h"
+#include "cp/worlds/mpi_world.h"
+#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/runner.h"
 #include "version.h"
 
 namespace ringcheck::bench {

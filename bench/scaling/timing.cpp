@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "parity/subject.h"
+#include "parity/subject/subject.h"
 
 namespace ringcheck::bench {
 namespace {

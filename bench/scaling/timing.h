@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cp/communicator.h"
-#include "parity/case.h"
+#include "cp/worlds/communicator.h"
+#include "parity/case/case.h"
 
 namespace ringcheck::bench {
 

@@ -6,7 +6,7 @@
 
 #include <iostream>
 
-#include "cp/positions.h"
+#include "cp/layout/positions.h"
 
 int main() {
   const ringcheck::Mask causal = {ringcheck::Causal{}, 4};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cp/balancer.h"
+#include "cp/layout/balancer.h"
 
 namespace ringcheck {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cp/memory.h"
-#include "cp/rotation.h"
+#include "cp/ledger/memory.h"
+#include "cp/attention/rotation.h"
 
 namespace ringcheck {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cp/ring_rotation.h"
+#include "cp/rotation/ring_rotation.h"
 
 namespace ringcheck {
 namespace {

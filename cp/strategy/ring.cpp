@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "cp/recorded_kernel.h"
-#include "cp/strategy.h"
+#include "cp/attention/recorded_kernel.h"
+#include "cp/attention/strategy.h"
 
 namespace ringcheck {
 namespace {

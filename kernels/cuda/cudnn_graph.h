@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "cp/strips.h"
+#include "cp/layout/strips.h"
 
 namespace ringcheck {
 

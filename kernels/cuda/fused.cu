@@ -5,7 +5,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "cp/fused.h"
+#include "cp/attention/fused.h"
 
 // Compiled with --fmad=false: a product that is added is rounded first, as LibTorch does it in two
 // calls.

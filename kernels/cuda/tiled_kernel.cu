@@ -6,8 +6,8 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
 
-#include "cp/cuda_library.h"
-#include "cp/strips.h"
+#include "cp/device/cuda_library.h"
+#include "cp/layout/strips.h"
 
 namespace ringcheck {
 namespace {

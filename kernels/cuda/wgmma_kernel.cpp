@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cp/cuda_library.h"
-#include "cp/strips.h"
+#include "cp/device/cuda_library.h"
+#include "cp/layout/strips.h"
 #include "kernels/cuda/wgmma_launch.h"
 
 namespace ringcheck {

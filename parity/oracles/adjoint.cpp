@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "parity/conservation_evidence.h"
-#include "parity/exact.h"
+#include "parity/judge/conservation/conservation_evidence.h"
+#include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {

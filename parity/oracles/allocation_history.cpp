@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "parity/relation.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

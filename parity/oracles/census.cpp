@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "parity/exact.h"
-#include "parity/keys_counted.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/exact/keys_counted.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -6,9 +6,9 @@
 #include <cctype>
 #include <cmath>
 
-#include "cp/shard.h"
-#include "parity/conservation_evidence.h"
-#include "parity/exact.h"
+#include "cp/layout/shard.h"
+#include "parity/judge/conservation/conservation_evidence.h"
+#include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {

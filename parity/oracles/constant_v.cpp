@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "cp/shard.h"
-#include "parity/exact.h"
+#include "cp/layout/shard.h"
+#include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {

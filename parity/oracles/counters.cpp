@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/StringUtil.h>
 
-#include "parity/expected_counters.h"
-#include "parity/oracle.h"
+#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
 namespace {

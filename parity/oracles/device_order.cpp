@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "cp/moment.h"
-#include "parity/comparison.h"
-#include "parity/relation.h"
+#include "cp/device/moment.h"
+#include "parity/judge/comparison.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "cp/shard.h"
-#include "parity/comparison.h"
-#include "parity/conservation_evidence.h"
+#include "cp/layout/shard.h"
+#include "parity/judge/comparison.h"
+#include "parity/judge/conservation/conservation_evidence.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "parity/exact.h"
+#include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
-#include "parity/comparison.h"
-#include "parity/relation.h"
+#include "parity/judge/comparison.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

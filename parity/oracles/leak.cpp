@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/StringUtil.h>
 
-#include "parity/exact.h"
+#include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {

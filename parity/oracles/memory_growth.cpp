@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cp/balancer.h"
-#include "parity/exact.h"
+#include "cp/layout/balancer.h"
+#include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
-#include "parity/exact.h"
-#include "parity/keys_counted.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/exact/keys_counted.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/against_reference.h"
-#include "parity/comparison.h"
-#include "parity/data_family.h"
-#include "parity/oracle.h"
+#include "parity/judge/against_reference.h"
+#include "parity/judge/comparison.h"
+#include "parity/case/data_family.h"
+#include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/Context.h>
 
-#include "parity/relation.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "cp/shard.h"
-#include "parity/reference_rope.h"
-#include "parity/relation.h"
-#include "reference/turn.h"
+#include "cp/layout/shard.h"
+#include "parity/judge/reference_rope.h"
+#include "parity/judge/relation.h"
+#include "reference/tiles/turn.h"
 
 namespace ringcheck::parity {
 namespace {

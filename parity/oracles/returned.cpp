@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/comparison.h"
-#include "parity/oracle.h"
+#include "parity/judge/comparison.h"
+#include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "cp/shard.h"
-#include "parity/exact.h"
-#include "parity/reference_rope.h"
+#include "cp/layout/shard.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/reference_rope.h"
 #include "reference/rope.h"
-#include "reference/tiles.h"
-#include "reference/turn.h"
+#include "reference/tiles/tiles.h"
+#include "reference/tiles/turn.h"
 
 namespace ringcheck::parity {
 namespace {

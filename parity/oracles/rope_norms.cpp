@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "cp/shard.h"
-#include "parity/exact.h"
-#include "parity/reference_rope.h"
-#include "parity/relation.h"
-#include "reference/turn.h"
+#include "cp/layout/shard.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/reference_rope.h"
+#include "parity/judge/relation.h"
+#include "reference/tiles/turn.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/exact.h"
-#include "parity/relation.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

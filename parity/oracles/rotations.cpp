@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "cp/rotation.h"
-#include "parity/relation.h"
+#include "cp/attention/rotation.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

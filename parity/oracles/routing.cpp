@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "parity/exact.h"
-#include "parity/routes.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/exact/routes.h"
 
 namespace ringcheck::parity {
 namespace {

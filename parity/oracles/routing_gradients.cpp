@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "parity/exact.h"
-#include "parity/routes.h"
+#include "parity/judge/exact/exact.h"
+#include "parity/judge/exact/routes.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "parity/relation.h"
+#include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cp/launcher.h"
-#include "cp/mpi_world.h"
-#include "parity/regressions.h"
+#include "cp/worlds/launcher.h"
+#include "cp/worlds/mpi_world.h"
+#include "parity/case/regressions.h"
 #include "property_tests/property.h"
 #include "property_tests/search/climb.h"
 #include "property_tests/search/planted.h"
@@ -139,7 +139,7 @@ class Program {
               << "\nrun again: " << to_text(failure.recurrence)
               << "\nreproduce: " << reproduce_command(failure.minimal.test)
               << "\nrecord:    " << record_.path()
-              << "\nOnce it is understood, it belongs into parity/regressions.txt." << std::endl;
+              << "\nOnce it is understood, it belongs into parity/case/regressions.txt." << std::endl;
     return failure.original.status == parity::Status::kFail ? kWrong : kDead;
   }
 

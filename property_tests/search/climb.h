@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
-#include "parity/case_space.h"
-#include "parity/verdict.h"
+#include "parity/case/case_space.h"
+#include "parity/judge/verdict.h"
 
 namespace ringcheck::search {
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "parity/text.h"
+#include "parity/case/text.h"
 
 namespace ringcheck::search {
 namespace {

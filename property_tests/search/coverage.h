@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "parity/case_space.h"
-#include "parity/verdict.h"
+#include "parity/case/case_space.h"
+#include "parity/judge/verdict.h"
 
 namespace ringcheck::search {
 

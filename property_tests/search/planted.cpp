@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "parity/decorators/subject.h"
-#include "parity/oracle.h"
+#include "parity/faults/decorators/subject.h"
+#include "parity/judge/oracle.h"
 
 namespace ringcheck::search {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "parity/subject.h"
+#include "parity/subject/subject.h"
 
 namespace ringcheck::search {
 

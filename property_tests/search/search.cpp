@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "property_tests/generators.h"
+#include "property_tests/parity/case/generators.h"
 
 namespace ringcheck::search {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "parity/case_space.h"
+#include "parity/case/case_space.h"
 #include "property_tests/search/coverage.h"
 #include "property_tests/search/record.h"
 #include "property_tests/search/workers.h"

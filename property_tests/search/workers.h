@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "cp/session.h"
-#include "parity/runner.h"
+#include "cp/worlds/session.h"
+#include "parity/judge/runner.h"
 
 namespace ringcheck::search {
 

@@ -5,7 +5,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "reference/cuda/fused_attention.h"
-#include "reference/fast_path.h"
+#include "reference/tiles/fast_path.h"
 
 namespace ringcheck::reference {
 namespace {

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ringcheck detection: how well do the oracles see? Writes the page that says so from results.
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/detection/detection_page.h"
+#include "cli/json_text.h"
+#include "cli/subcommand.h"
+#include "reports/file.h"
+
+namespace ringcheck::cli {
+namespace {
+
+struct Options {
+  std::string matrix, limits, markdown;
+  std::vector<std::string> clean;
+};
+
+// What `take` makes of the JSON in a file.
+template <class Take>
+auto taken_from(const std::string& path, const std::string& command, const Take& take) {
+  const nlohmann::json json = read_json(path);
+  try {
+    return take(json);
+  } catch (const std::exception& error) {
+    throw UsageError("'" + path + "' is no result of `" + command + "`: " + error.what());
+  }
+}
+
+Source source_of(const std::string& path, const std::string& command,
+                 const reports::Environment& environment) {
+  return {std::filesystem::path(path).filename(), command, environment.commit, environment.cpu};
+}
+
+void add_clean_run(const std::string& path, Detection& detection) {
+  taken_from(path, "ringcheck verify --clean", [&](const nlohmann::json& json) {
+    const FalseAlarms here = false_alarms_in(json);
+    const nlohmann::json& environment = json.at("environment");
+    detection.alarms.judged += here.judged;
+    detection.alarms.alarms += here.alarms;
+    detection.sources.push_back({std::filesystem::path(path).filename(), environment.at("command"),
+                                 environment.at("commit"), environment.at("cpu")});
+    return here;
+  });
+}
+
+int run(const Options& options) {
+  if (!options.markdown.empty()) reports::check_writable(options.markdown);
+  const std::string faults = "ringcheck faults", sensitivity = "ringcheck faults --sensitivity";
+  Detection detection;
+  detection.matrix = taken_from(options.matrix, faults, matrix_from_json);
+  detection.limits = taken_from(options.limits, sensitivity, limits_from_json);
+  detection.sources = {source_of(options.matrix, faults, detection.matrix.environment),
+                       source_of(options.limits, sensitivity, detection.limits.environment)};
+  for (const std::string& path : options.clean) add_clean_run(path, detection);
+  const std::string page = markdown_text(detection);
+  if (options.markdown.empty()) std::cout << page << std::flush;
+  else reports::write_file(options.markdown, page);
+  return 0;
+}
+
+const Subcommands::Add add("detection", [](CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  program.description("writes the page that says how well the oracles see");
+  program.add_option("MATRIX", options->matrix, "of `ringcheck faults --json`")->required();
+  program.add_option("LIMITS", options->limits, "of `ringcheck faults --sensitivity --json`")
+      ->required();
+  program.add_option("CLEAN", options->clean, "of `ringcheck verify --clean --json`, or summaries")
+      ->required();
+  program.add_option("--markdown", options->markdown, "write the page; default: print it")
+      ->type_name("FILE");
+  return [options] { return run(*options); };
+});
+
+}  // namespace
+}  // namespace ringcheck::cli

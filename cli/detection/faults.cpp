@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ringcheck faults: would the oracles notice? Plants every known bug and asks them.
+#include <c10/util/StringUtil.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/verify/axes.h"
+#include "cli/environment.h"
+#include "cli/detection/hunters.h"
+#include "cli/detection/kill_matrix.h"
+#include "cli/detection/limits.h"
+#include "cli/verify/oracles.h"
+#include "cli/progress.h"
+#include "cli/subcommand.h"
+#include "parity/faults/self_test.h"
+#include "reports/file.h"
+
+namespace ringcheck::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using parity::Cell;
+using parity::Faults;
+
+struct Options {
+  std::vector<std::string> faults, dtypes, quarry;
+  std::string oracles = "all", json, cells;
+  parity::Hunt hunt;
+  size_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  bool list = false, sensitivity = false;
+  int trials = 20;
+};
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Those asked for by name, group or operator; all where none is.
+std::vector<std::string> chosen(const Options& options) {
+  const std::vector<std::string> words = split_values(options.faults);
+  std::vector<std::string> names;
+  for (const auto& [name, fault] : Faults::all()) {
+    const auto says = [&](const std::string& word) {
+      return word == name || word == fault.group ||
+             std::ranges::find(fault.operators, word) != fault.operators.end();
+    };
+    if (words.empty() || std::ranges::any_of(words, says)) names.push_back(name);
+  }
+  for (const std::string& word : words)
+    if (std::ranges::none_of(names, [&](const std::string& name) {
+          const parity::Fault& fault = Faults::at(name);
+          return word == name || word == fault.group ||
+                 std::ranges::find(fault.operators, word) != fault.operators.end();
+        }))
+      throw UsageError("--fault: unknown fault '" + word + "'; want a name, a group or an operator "
+                       "such as M13: see ringcheck faults --list");
+  return names;
+}
+
+std::vector<at::ScalarType> dtypes_of(const Options& options) {
+  std::vector<at::ScalarType> dtypes;
+  for (const std::string& text : split_values(options.dtypes))
+    dtypes.push_back(parity::parse_dtype(text));
+  if (dtypes.empty()) dtypes = {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
+  return dtypes;
+}
+
+int list(const Options& options) {
+  for (const std::string& name : chosen(options)) {
+    const parity::Fault& fault = Faults::at(name);
+    std::cout << name << "\n  " << fault.wrong << "\n  " << c10::Join(" ", fault.operators)
+              << (fault.operators.empty() ? "" : ", ") << fault.stands_for << "; in the "
+              << to_text(fault.site) << ", group " << fault.group << "\n";
+  }
+  return 0;
+}
+
+// As a part of another run: hunts what it is told to, and writes a line a cell.
+int run_part(const Options& options) {
+  std::vector<Quarry> quarry;
+  for (const std::string& text : options.quarry) {
+    const size_t colon = text.rfind(':');
+    quarry.push_back({text.substr(0, colon), parity::parse_dtype(text.substr(colon + 1))});
+  }
+  std::ofstream stream(options.cells, std::ios::app);
+  hunt_here(quarry, options.hunt,
+            [&](const Cell& cell) { stream << to_json(cell).dump() << std::endl; });
+  return 0;
+}
+
+parity::SelfTest examine(const std::vector<at::ScalarType>& dtypes,
+                         const std::vector<std::string>& oracles) {
+  parity::SelfTest all;
+  for (const at::ScalarType dtype : dtypes) {
+    const parity::SelfTest one = parity::self_test(dtype, oracles, parity::judge_plainly);
+    all.demands += one.demands;
+    all.failures.insert(all.failures.end(), one.failures.begin(), one.failures.end());
+  }
+  return all;
+}
+
+std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& options) {
+  Progress progress(quarry.size());
+  const auto done = [&](const Cell& cell) {
+    progress.advance(cell.result != Cell::Result::kSurvived);
+  };
+  return options.jobs == 1 ? hunt_here(quarry, options.hunt, done)
+                           : hunt_in_processes(quarry, options.hunt, options.jobs, done);
+}
+
+// How small an error is still seen.
+int run_sensitivity(const Options& options) {
+  Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size());
+  const Limits limits{environment(), options.trials,
+                      parity::sensitivity({dtypes_of(options), options.trials, true,
+                                           [&] { progress.advance(true); }})};
+  std::cout << console_text(limits) << std::flush;
+  if (!options.json.empty()) reports::write_file(options.json, json_text(limits));
+  return 0;
+}
+
+int exit_code_of(const KillMatrix& matrix) {
+  if (!matrix.self_test.failures.empty()) return exit_codes::kSelfTest;
+  if (!unclean(matrix).empty()) return 1;
+  return parity::score_of(matrix.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
+}
+
+KillMatrix matrix_of(const Options& options) {
+  const auto begin = Clock::now();
+  const std::vector<at::ScalarType> dtypes = dtypes_of(options);
+  std::vector<Quarry> quarry;
+  for (const std::string& name : chosen(options))
+    for (const at::ScalarType dtype : dtypes) quarry.push_back({name, dtype});
+
+  KillMatrix matrix;
+  matrix.environment = environment();
+  matrix.oracles = options.hunt.oracles;
+  matrix.self_test = examine(dtypes, options.hunt.oracles);
+  if (matrix.self_test.failures.empty()) matrix.cells = hunted(quarry, options);
+  matrix.seconds = seconds_since(begin);
+  return matrix;
+}
+
+int run(Options& options) {
+  if (options.list) return list(options);
+  options.hunt.oracles = parse_oracles(options.oracles);
+  if (!options.cells.empty()) return run_part(options);
+  if (!options.json.empty()) reports::check_writable(options.json);
+  if (options.sensitivity) return run_sensitivity(options);
+  const KillMatrix matrix = matrix_of(options);
+  std::cout << console_text(matrix) << std::flush;
+  if (!options.json.empty()) reports::write_file(options.json, json_text(matrix));
+  return exit_code_of(matrix);
+}
+
+const Subcommands::Add add("faults", [](CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  program.description("plants known bugs and shows which oracle notices which");
+  program.add_option("--fault", options->faults, "names, groups or operators; default: all")
+      ->type_name("LIST");
+  program.add_option("--dtype", options->dtypes, "float64, float32, bf16, fp16; default: all")
+      ->type_name("LIST");
+  program.add_option("--oracles", options->oracles, "who judges: names, or all")
+      ->type_name("LIST")
+      ->capture_default_str();
+  program.add_flag("--ask-all", options->hunt.ask_all,
+                   "ask oracles with further runs also where a cheaper one has noticed");
+  program.add_option("--kernel", options->hunt.kernel, "the kernel under the planted bugs")
+      ->capture_default_str();
+  program.add_option("--device", options->hunt.device, "cpu or cuda")->capture_default_str();
+  program.add_option("--jobs", options->jobs, "processes")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  program.add_option("--json", options->json, "write the matrix")->type_name("FILE");
+  program.add_flag("--sensitivity", options->sensitivity,
+                   "the smallest planted relative error that is seen in 95 % of the trials");
+  program.add_option("--trials", options->trials, "of --sensitivity")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  program.add_flag("--list", options->list, "print the faults, plant none");
+  program.add_option("--cells", options->cells)->group("");
+  program.add_option("--quarry", options->quarry)->group("");
+  return [options] { return run(*options); };
+});
+
+}  // namespace
+}  // namespace ringcheck::cli

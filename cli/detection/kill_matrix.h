@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "parity/faults/kill_matrix.h"
+#include "parity/faults/self_test.h"
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+// What a run of `ringcheck faults` found.
+struct KillMatrix {
+  reports::Environment environment;
+  std::vector<std::string> oracles;
+  parity::SelfTest self_test;
+  std::vector<parity::Cell> cells;
+  double seconds = 0;
+};
+
+// In the order in which they come.
+std::vector<std::string> dtypes_of(const KillMatrix& matrix);
+
+parity::Score score_in(const KillMatrix& matrix, const std::string& dtype);
+// A fault counts as noticed where it is killed in at least one dtype.
+parity::Score score_by_fault(const KillMatrix& matrix);
+
+// How often an oracle was asked, and had something to say, and how often it saw the fault.
+struct TimesAsked {
+  int times = 0, saw = 0;
+};
+std::map<std::string, TimesAsked> times_asked(const KillMatrix& matrix);
+
+// What is wrong with the cases themselves, each once.
+std::vector<std::string> unclean(const KillMatrix& matrix);
+
+// What readers of the console and of the page are told alike, a line each.
+std::string headline(const KillMatrix& matrix);
+std::string self_test_text(const parity::SelfTest& test);
+std::string not_killed(const KillMatrix& matrix);
+
+std::string console_text(const KillMatrix& matrix);
+
+// A cell a line. Reading throws nlohmann::json::exception or parity::BadCase where it is no such
+// matrix.
+std::string json_text(const KillMatrix& matrix);
+KillMatrix matrix_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const parity::Cell& cell);
+parity::Cell cell_from_json(const nlohmann::json& json);
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "parity/judge/conservation/conservation_sums.h"
+
+namespace ringcheck::cli {
+
+// What one file of a dump says: a whole problem or the shard of one rank.
+struct GuardFile {
+  parity::ConservationSums sums;
+  std::set<at::ScalarType> dtypes;    // of its tensors
+  double scale = 0;                   // metadata `scale`, else 1 / sqrt(dim)
+  bool rotated = true;                // metadata `rope` is absent or none
+  int rank = -1, world = 1;           // metadata; -1: not said
+  std::vector<std::string> findings;  // what is wrong whatever the laws say: NaN, infinities
+};
+
+// Reads the keys q k v o do dq dk dv and, perhaps, lse. Throws UsageError where a key is missing or
+// shapes, dtypes or metadata are no attention, and parity::BadCase where it is no such file.
+GuardFile read_guard_file(const std::string& path);
+
+}  // namespace ringcheck::cli

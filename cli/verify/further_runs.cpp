@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/further_runs.h"
+
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "reports/text.h"
+
+namespace ringcheck::cli {
+namespace {
+
+constexpr int kRuns = 5;
+constexpr int kCases = 3;
+constexpr double kLongest = 10;  // seconds
+
+using reports::Verdict;
+
+bool worth_repeating(const reports::CaseResult& test) {
+  return test.verdict == Verdict::kFail && test.seconds <= kLongest;
+}
+
+// Until a run does not end by itself: another would cost another deadline.
+std::string further_runs_of(const parity::Case& test, const SupervisorOptions& options) {
+  int runs = 0, failed = 0;
+  while (runs < kRuns) {
+    const Verdict verdict = supervise({test}, options).front().verdict;
+    if (verdict == Verdict::kSkipped) return "";
+    ++runs;
+    failed += verdict == Verdict::kPass ? 0 : 1;
+    if (verdict == Verdict::kHang || verdict == Verdict::kCrash) break;
+  }
+  return reports::failed_again(failed, runs);
+}
+
+}  // namespace
+
+void run_failures_again(const std::vector<parity::Case>& cases, SupervisorOptions options,
+                        std::vector<reports::CaseResult>& results) {
+  options.finished = {};
+  int repeated = 0;
+  for (size_t i = 0; i < cases.size() && repeated < kCases; ++i) {
+    if (!worth_repeating(results[i])) continue;
+    ++repeated;
+    try {
+      const std::string finding = further_runs_of(cases[i], options);
+      if (!finding.empty()) results[i].findings.push_back(finding);
+    } catch (const std::exception& error) {  // what is known already is not lost
+      std::cerr << "ringcheck: a failed case was not run again: " << error.what() << "\n";
+      return;
+    }
+  }
+}
+
+}  // namespace ringcheck::cli

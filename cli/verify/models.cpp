@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/models.h"
+
+namespace ringcheck::cli {
+
+// As the config.json of each release says.
+const std::map<std::string, Model>& models() {
+  static const std::map<std::string, Model> table{
+      {"llama3-8b", {"32", "8", "128", "128", "half[500000,llama3]", {"causal"}, ""}},
+      {"llama3-70b", {"64", "8", "128", "128", "half[500000,llama3]", {"causal"}, ""}},
+      {"qwen3-8b", {"32", "8", "128", "128", "half[1000000]", {"causal"}, ""}},
+      {"deepseek-v3",
+       {"128",
+        "128",
+        "192",
+        "128",
+        "none",
+        {"causal"},
+        "its RoPE turns 64 of 192 channels and is left out"}},
+      {"gpt-oss-20b",
+       {"64",
+        "8",
+        "64",
+        "64",
+        "half[150000]",
+        {"window[128]", "causal"},
+        "its sinks and the scaling of its RoPE are left out"}},
+  };
+  return table;
+}
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/oracles.h"
+
+#include "cli/verify/axes.h"
+#include "cli/subcommand.h"
+#include "parity/judge/runner.h"
+
+namespace ringcheck::cli {
+
+std::vector<std::string> parse_oracles(const std::string& text) {
+  if (text.empty()) return parity::oracles_of_one_run();
+  if (text == "all") return parity::all_oracles();
+  const std::vector<std::string> names = split_values({text});
+  for (const std::string& name : names)
+    if (!parity::Oracles::all().contains(name))
+      throw UsageError("--oracles: unknown oracle '" + name + "'; known: all, " +
+                       text_of(parity::all_oracles()));
+  return names;
+}
+
+std::string text_of(const std::vector<std::string>& oracles) {
+  std::string text;
+  for (const std::string& name : oracles) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+}  // namespace ringcheck::cli

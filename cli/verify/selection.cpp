@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/selection.h"
+
+#include <set>
+
+#include "cli/verify/inspect.h"
+#include "cli/verify/models.h"
+#include "cli/verify/profiles.h"
+#include "cli/subcommand.h"
+#include "cp/device/cuda_library.h"
+
+namespace ringcheck::cli {
+namespace {
+
+using parity::Case;
+
+constexpr int64_t kMostCases = 1'000'000;
+
+std::string count_text(size_t count, const std::string& what) {
+  return std::to_string(count) + (count == 1 ? " case" : " cases") + " of " + what;
+}
+
+[[noreturn]] void contradict(const std::string& a, const std::string& b, const std::string& why) {
+  throw UsageError(a + " and " + b + " contradict each other: " + why + "; leave one of them out");
+}
+
+// Only one of the ways to name cases may be used; axes go with some of them.
+void check_one_way(const Asked& asked) {
+  std::vector<std::string> ways;
+  if (!asked.profile.empty())
+    ways.push_back("--profile");
+  if (!asked.models.empty())
+    ways.push_back("--model");
+  if (!asked.cases.empty())
+    ways.push_back("--case");
+  if (!asked.tensors.empty())
+    ways.push_back("--tensors");
+  if (!asked.clean.empty())
+    ways.push_back("--clean");
+  if (ways.size() > 1)
+    contradict(ways[0], ways[1], "each says which cases to run");
+}
+
+void exclude(const Asked& asked, const std::string& way, const std::vector<std::string>& names,
+             const std::string& why) {
+  for (const std::string& name : names)
+    if (asked.axes.count(name) > 0)
+      contradict(way, "--" + name, why);
+}
+
+std::vector<std::string> all_axes() {
+  std::vector<std::string> names;
+  for (const Axis& axis : axes())
+    names.push_back(axis.name);
+  return names;
+}
+
+void check_size(const AxisValues& values) {
+  int64_t count = 1;
+  for (const auto& [name, list] : values) {
+    count *= static_cast<int64_t>(list.size());
+    if (count > kMostCases)
+      throw UsageError("the lists ask for more than " + std::to_string(kMostCases) +
+                       " cases; shorten them");
+  }
+}
+
+Selection of_texts(const Asked& asked) {
+  exclude(asked, "--case", all_axes(), "a case says every part itself");
+  Selection selection;
+  for (const std::string& text : asked.cases)
+    selection.cases.push_back(parity::parse_case(text));
+  selection.single = selection.cases.size() == 1;
+  selection.what = count_text(selection.cases.size(), "the command line");
+  return selection;
+}
+
+Selection of_tensors(const Asked& asked) {
+  exclude(asked, "--tensors",
+          {"seq", "heads", "kv-heads", "dim", "dim-v", "batch", "dtype", "data"},
+          "the file says it");
+  Case base;
+  set_from_tensors(asked.tensors, base);
+  AxisValues values = asked.axes;
+  values["seq"] = {std::to_string(base.seq)};
+  Selection selection{product(values, base), "", false};
+  selection.single = selection.cases.size() == 1;
+  selection.what = count_text(selection.cases.size(), "the tensors in " + asked.tensors);
+  return selection;
+}
+
+Selection of_models(const Asked& asked) {
+  exclude(asked, "--model", {"heads", "kv-heads", "dim", "dim-v", "rope"}, "the model says it");
+  Selection selection;
+  std::string names;
+  for (const std::string& name : asked.models) {
+    const auto found = models().find(name);
+    if (found == models().end()) {
+      std::string known;
+      for (const auto& [model, entry] : models())
+        known += (known.empty() ? "" : ", ") + model;
+      throw UsageError("unknown model '" + name + "'; known: " + known);
+    }
+    const Model& model = found->second;
+    AxisValues values = asked.axes;
+    values["heads"] = {model.heads};
+    values["kv-heads"] = {model.kv_heads};
+    values["dim"] = {model.dim};
+    values["dim-v"] = {model.dim_v};
+    values["rope"] = {model.rope};
+    if (values.count("mask") == 0)
+      values["mask"] = model.masks;
+    check_size(values);
+    for (Case& test : product(values, {}))
+      selection.cases.push_back(std::move(test));
+    names +=
+        (names.empty() ? "" : ", ") + name + (model.note.empty() ? "" : " (" + model.note + ")");
+  }
+  selection.single = selection.cases.size() == 1;
+  selection.what = count_text(selection.cases.size(), names);
+  return selection;
+}
+
+int64_t integer(const std::string& text, const char* what) {
+  try {
+    const int64_t value = parity::parse_size(text);
+    if (value >= 0)
+      return value;
+  } catch (const parity::BadCase&) {
+  }
+  throw UsageError("--clean: '" + text + "' is not a " + what +
+                   "; want for example --clean 1000 7");
+}
+
+// The one device that was asked for beside a list of cases that is made for it.
+std::string device_of(const Asked& asked) {
+  const auto given = asked.axes.find("device");
+  if (given == asked.axes.end())
+    return "cpu";
+  Case probe;
+  probe.device = given->second.front();
+  if (given->second.size() > 1)
+    throw UsageError("--device takes one value here; run the other one by itself");
+  parity::validate(probe);
+  return probe.device;
+}
+
+Selection of_random(const Asked& asked) {
+  std::vector<std::string> drawn = all_axes();
+  std::erase(drawn, "device");
+  exclude(asked, "--clean", drawn, "clean cases draw every part");
+  const int64_t count = integer(asked.clean[0], "number of cases");
+  const int64_t seed = asked.clean.size() > 1 ? integer(asked.clean[1], "seed") : 1;
+  if (count < 1 || count > kMostCases)
+    throw UsageError("--clean " + asked.clean[0] + ": the number of cases must be from 1 to " +
+                     std::to_string(kMostCases));
+  Selection selection;
+  selection.cases = clean_cases(count, static_cast<uint64_t>(seed), device_of(asked));
+  selection.what = std::to_string(count) + " random clean cases, seed " + std::to_string(seed);
+  return selection;
+}
+
+Selection of_profile(const Asked& asked) {
+  const std::string name = asked.profile.empty() ? "smoke" : asked.profile;
+  Selection selection{filtered(profile(name).cases(device_of(asked)), asked.axes), "", false};
+  if (selection.cases.empty())
+    throw UsageError("no case of profile " + name +
+                     " has all of these values at once; "
+                     "leave --profile out to run their combinations");
+  selection.what = count_text(selection.cases.size(), "profile " + name);
+  return selection;
+}
+
+Selection of_lists(const Asked& asked) {
+  Selection selection{product(asked.axes, {}), "", false};
+  selection.single = selection.cases.size() == 1;
+  selection.what = count_text(selection.cases.size(), "the given lists");
+  return selection;
+}
+
+Selection of_any(const Asked& asked) {
+  if (!asked.cases.empty())
+    return of_texts(asked);
+  if (!asked.tensors.empty())
+    return of_tensors(asked);
+  if (!asked.models.empty())
+    return of_models(asked);
+  if (!asked.clean.empty())
+    return of_random(asked);
+  const bool only_device = asked.axes.size() == asked.axes.count("device");
+  if (!asked.profile.empty() || only_device)
+    return of_profile(asked);
+  return of_lists(asked);
+}
+
+std::string seed_text(const std::vector<Case>& cases) {
+  std::set<uint64_t> seeds;
+  for (const Case& test : cases)
+    seeds.insert(test.seed);
+  return seeds.size() == 1 ? "seed " + std::to_string(*seeds.begin())
+                           : "each with its own fixed seed";
+}
+
+}  // namespace
+
+Selection select(const Asked& asked) {
+  check_one_way(asked);
+  check_size(asked.axes);
+  Selection selection = of_any(asked);
+  if (parity::any_on_cuda(selection.cases) && why_no_cuda())
+    throw UsageError(*why_no_cuda());
+  if (asked.clean.empty())
+    selection.what += ", " + seed_text(selection.cases);
+  return selection;
+}
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/verify_report.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/environment.h"
+#include "cli/detection/false_alarms.h"
+#include "cli/verify/sample.h"
+#include "cli/subcommand.h"
+#include "cp/device/cuda_library.h"
+#include "reports/console.h"
+#include "reports/file.h"
+#include "reports/junit.h"
+
+namespace ringcheck::cli {
+
+VerifyReport::VerifyReport(Telling telling, const Selection& selection, std::string launcher,
+                           std::string transport)
+    : telling_(std::move(telling)), selection_(selection) {
+  result_.environment = environment();
+  if (parity::any_on_cuda(selection.cases)) result_.environment.device = describe_gpus();
+  result_.environment.launcher = std::move(launcher);
+  result_.environment.transport = std::move(transport);
+  result_.environment.command = "ringcheck verify: " + selection.what;
+}
+
+void VerifyReport::begin() const {
+  std::cout << reports::console_header(result_.environment, selection_.what) << std::flush;
+}
+
+void VerifyReport::line(const reports::CaseResult& test) const {
+  if (telling_.verbose) std::cout << reports::console_line(test) << std::flush;
+}
+
+int VerifyReport::end(std::vector<reports::CaseResult> cases) {
+  complete(std::move(cases));
+  print();
+  write();
+  const int code = exit_code();
+  if (code == exit_codes::kUsage)
+    std::cerr << "ringcheck: not supported: " << result_.cases.front().reason << "\n";
+  return code;
+}
+
+void VerifyReport::complete(std::vector<reports::CaseResult> cases) {
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
+  result_.environment.wall_seconds = wall.count();
+  result_.cases = std::move(cases);
+  for (reports::CaseResult& test : result_.cases) {
+    note_sample(telling_.sample, test);
+    if (!telling_.oracles.empty()) test.reproduce += " --oracles " + telling_.oracles;
+  }
+  result_.summary = reports::summary_of(result_.cases);
+}
+
+void VerifyReport::print() const {
+  if (telling_.verbose) std::cout << "\n";
+  std::cout << reports::console_report(result_);
+  if (telling_.clean)
+    std::cout << "false alarms: " << to_text(false_alarms_in(result_.summary)) << "\n";
+  if (telling_.sample > 0) std::cout << sampled_text(telling_.sample, result_.cases);
+  std::cout << std::flush;
+}
+
+void VerifyReport::write() const {
+  if (!telling_.json.empty())
+    reports::write_file(telling_.json,
+                        reports::to_json(result_).dump(
+                            1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  if (!telling_.junit.empty()) reports::write_file(telling_.junit, reports::junit(result_));
+}
+
+// A single case that cannot run was asked for by mistake.
+int VerifyReport::exit_code() const {
+  if (selection_.single && result_.summary.not_supported == 1) return exit_codes::kUsage;
+  std::vector<reports::CaseResult> cases = result_.cases;
+  if (telling_.clean)
+    std::erase_if(cases, [](const reports::CaseResult& test) {
+      return test.verdict == reports::Verdict::kInconclusive;
+    });
+  return reports::exit_code(cases);
+}
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/verify/selection.h"
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+// How a run of `ringcheck verify` is told.
+struct Telling {
+  std::string json, junit;  // files; empty: none
+  bool verbose = false;     // a line per case
+  std::string oracles;      // as typed: part of the commands that reproduce
+  int64_t sample = 0;       // of parity::RunOptions
+  bool clean = false;       // what counts is false alarms: a case that shows nothing is left out
+};
+
+// From the first case to the exit code.
+class VerifyReport {
+ public:
+  VerifyReport(Telling telling, const Selection& selection, std::string launcher,
+               std::string transport);
+  void begin() const;
+  void line(const reports::CaseResult& test) const;
+  // Prints, writes the files and returns the exit code.
+  int end(std::vector<reports::CaseResult> cases);
+
+ private:
+  void complete(std::vector<reports::CaseResult> cases);
+  void print() const;
+  void write() const;
+  int exit_code() const;
+
+  Telling telling_;
+  const Selection& selection_;
+  reports::Result result_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/workers/process.h"
+#include "cli/workers/status_file.h"
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+// What is known when a worker group is dead, or silent for too long.
+struct Evidence {
+  std::vector<RankStatus> ranks;
+  std::vector<bool> stopped;   // a rank's process is stopped
+  std::optional<Ended> ended;  // nothing: it is silent
+  double silent_seconds = 0;
+  std::string output;  // of its processes
+};
+Evidence collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>& ended,
+                 double silent_seconds, const std::string& output);
+
+// Which rank is to blame, in which case, and what every rank was doing.
+struct Death {
+  reports::Verdict verdict = reports::Verdict::kCrash;
+  int test = -1;  // among the cases of the group; -1: before the first one
+  std::string reason;
+  std::vector<std::string> findings;
+};
+Death explain(const Evidence& evidence);
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cp/ledger/ledger.h"
+
+namespace ringcheck::cli {
+
+enum class RankState : int32_t {
+  kIdle,  // not started
+  kRunning,
+  kDone,      // with all of its cases
+  kSignaled,  // died of a signal that could be caught; `signal` says which
+  kThrew,     // `note` says what
+  kTimedOut,  // the same, and it was a wait that passed its deadline
+};
+
+// What one rank is doing. Plain memory of fixed size, shared between processes.
+struct RankStatus {
+  int32_t pid = 0;
+  RankState state = RankState::kIdle;
+  int32_t test = -1;  // which of its cases
+  int32_t step = -1, peer = -1;
+  int32_t signal = 0;
+  uint64_t progress = 0;  // how often it said anything
+  uint64_t when = 0;      // monotonic nanoseconds of the last time
+  char operation[48] = {};
+  char note[400] = {};
+};
+
+// A memory-mapped record per rank: workers write, the supervisor reads, also when the writer is
+// dead or stopped. Each record has one writer at a time.
+class StatusFile {
+ public:
+  static StatusFile create(const std::string& path, int ranks);
+  static StatusFile open(const std::string& path);  // throws std::runtime_error
+  StatusFile(StatusFile&& other) noexcept;
+  StatusFile& operator=(StatusFile&&) = delete;
+  ~StatusFile();
+
+  int ranks() const { return ranks_; }
+  RankStatus read(int rank) const;
+
+  // The rank begins a case, or is about to do something.
+  void begin(int rank, int test) const;
+  void enter(int rank, const Operation& operation) const;
+  void done(int rank) const;
+  void failed(int rank, RankState state, const std::string& note) const;
+
+  // From now on a signal that kills this process is noted in the record of the rank whose thread
+  // it hit.
+  void note_signals() const;
+
+ private:
+  StatusFile(int ranks, RankStatus* records) : ranks_(ranks), records_(records) {}
+  static StatusFile map(const std::string& path, int descriptor, int ranks);
+  RankStatus& at(int rank) const;
+  void touch(RankStatus& record) const;
+
+  int ranks_ = 0;
+  RankStatus* records_ = nullptr;
+};
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "parity/judge/runner.h"
+#include "reports/result.h"
+
+namespace ringcheck::cli {
+
+struct SupervisorOptions {
+  std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
+  parity::Judging judging;
+  std::function<void(const reports::CaseResult&)> finished;
+};
+
+// How long all ranks of a case may be silent: the larger of 30 s and 20 times its predicted time.
+double deadline_of(const parity::Case& test);
+
+// Runs every case in worker processes and gives a result for each, in the order of the cases. A
+// worker that dies or falls silent costs the case it was in, no other. SIGINT and SIGTERM end the
+// run; what did not run is skipped. This process touches neither MPI nor CUDA nor the tensors of a
+// case. Throws parity::SelfTestFailed where a worker's self-test does.
+std::vector<reports::CaseResult> supervise(const std::vector<parity::Case>& cases,
+                                           const SupervisorOptions& options);
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/workers/worker_group.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/verify/oracles.h"
+
+namespace ringcheck::cli {
+namespace {
+
+int most_ranks(const std::vector<parity::Case>& cases) {
+  int most = 1;
+  for (const parity::Case& test : cases)
+    most = std::max(most, test.world);
+  return most;
+}
+
+// Open MPI: root in a container, more ranks than cores, and this machine alone, also inside the
+// allocation of a batch system: the files through which workers speak are here.
+std::map<std::string, std::string> mpi_environment() {
+  std::map<std::string, std::string> variables{
+      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+      {"OMPI_MCA_mpi_yield_when_idle", "1"},
+      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+      {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+      {"OMPI_MCA_plm", "isolated"},
+      {"OMPI_MCA_ras", "^slurm,tm,lsf,gridengine,alps"},
+      {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+      {"PRTE_MCA_hwloc_default_binding_policy", "none"}};
+  if (::geteuid() == 0)
+    for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                             "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"})
+      variables[name] = "1";
+  return variables;
+}
+
+Command command(const Transport& transport, const TemporaryFolder& folder,
+                const parity::Judging& judging) {
+  Command result;
+  result.output = folder.path("output");
+  if (!transport.mpirun.empty()) {
+    result.words = {transport.mpirun, "-n", std::to_string(transport.ranks)};
+    result.environment = mpi_environment();
+  }
+  // Threads that spin while they wait make a busy machine six times slower.
+  result.environment["OMP_WAIT_POLICY"] = "passive";
+  for (const std::string& word :
+       {own_path(), std::string("worker"), std::string("--cases"), folder.path("cases"),
+        std::string("--status"), folder.path("status"), std::string("--results"),
+        folder.path("results"), std::string("--oracles"), text_of(judging.oracles),
+        std::string("--sample"), std::to_string(judging.sample)})
+    result.words.push_back(word);
+  if (!transport.mpirun.empty()) {
+    result.words.push_back("--mpi");
+    result.words.push_back(std::to_string(transport.ranks));
+  }
+  return result;
+}
+
+const TemporaryFolder& with_cases(const TemporaryFolder& folder,
+                                  const std::vector<parity::Case>& cases) {
+  std::ofstream stream(folder.path("cases"));
+  for (const parity::Case& test : cases)
+    stream << parity::to_text(test) << "\n";
+  return folder;
+}
+
+}  // namespace
+
+WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
+                         const parity::Judging& judging)
+    : status_(StatusFile::create(folder_.path("status"), most_ranks(cases))),
+      process_(command(transport, with_cases(folder_, cases), judging)) {}
+
+WorkerGroup::~WorkerGroup() { end(); }
+
+std::vector<Finished> WorkerGroup::take_finished() {
+  std::vector<Finished> finished;
+  std::ifstream stream(folder_.path("results"));
+  stream.seekg(read_);
+  for (std::string line; std::getline(stream, line) && !stream.eof();) {
+    read_ += static_cast<std::streamoff>(line.size()) + 1;
+    const nlohmann::json json = nlohmann::json::parse(line);
+    finished.push_back({json.at("index"), reports::case_from_json(json.at("case"))});
+  }
+  return finished;
+}
+
+uint64_t WorkerGroup::progress() const {
+  uint64_t sum = 0;
+  for (const RankStatus& rank : ranks())
+    sum += rank.progress;
+  return sum;
+}
+
+std::vector<RankStatus> WorkerGroup::ranks() const {
+  std::vector<RankStatus> records;
+  for (int rank = 0; rank < status_.ranks(); ++rank)
+    records.push_back(status_.read(rank));
+  return records;
+}
+
+std::string WorkerGroup::output() const {
+  std::ifstream stream(folder_.path("output"), std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// mpirun may put its ranks into process groups of their own, and a stopped one ignores it.
+void WorkerGroup::end() {
+  for (const RankStatus& rank : ranks())
+    if (rank.pid > 0 && runs_with(rank.pid, folder_.path("status")))
+      ::kill(rank.pid, SIGKILL);
+  if (!process_.poll())
+    process_.end();
+}
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention/attention_kernel.h"
+
+namespace ringcheck {
+
+std::vector<std::string> kernels_on(at::DeviceType device) {
+  BlockShape usual;
+  usual.device = device == at::kCPU ? at::Device(device) : at::Device(device, 0);
+  usual.dim = usual.dim_v = 64;
+  usual.mask = {Causal{}, 64};
+  usual.queries = usual.keys = {{0, 64}};
+  std::vector<std::string> names;
+  for (const auto& [name, kernel] : AttentionKernels::all())
+    for (const at::ScalarType dtype : {at::kBFloat16, at::kFloat}) {
+      usual.dtype = dtype;
+      if (kernel->refuses(usual)) continue;
+      names.push_back(name);
+      break;
+    }
+  return names;
+}
+
+std::string plainest_kernel(at::DeviceType device) {
+  return device == at::kCPU ? "plain" : "tiled";
+}
+
+}  // namespace ringcheck

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cp/attention/kv_block.h"
+#include "cp/attention/partial.h"
+#include "cp/registry.h"
+
+namespace ringcheck {
+
+// Everything a kernel may want to know before it agrees to compute a block.
+struct BlockShape {
+  at::ScalarType dtype = at::kFloat;
+  at::Device device = at::kCPU;
+  int64_t batch = 1, q_heads = 1, kv_heads = 1, dim = 1, dim_v = 1;
+  Mask mask;
+  Positions queries, keys;
+  bool deterministic = true;
+};
+
+// What the backward pass of a block needs from the whole forward pass.
+struct Saved {
+  at::Tensor o;    // [batch, q_heads, queries, dim_v], final merged output, rounded to the dtype
+  at::Tensor lse;  // [batch, q_heads, queries], final
+  at::Tensor d;    // [batch, q_heads, queries], sum over channels of d_o * o
+  at::Tensor d_o;  // [batch, q_heads, queries, dim_v]
+};
+
+// Contributions of one block of keys, in the accumulation type.
+struct Gradients {
+  at::Tensor dq;  // [batch, q_heads, queries, dim]
+  at::Tensor dk;  // [batch, kv_heads, keys, dim]
+  at::Tensor dv;  // [batch, kv_heads, keys, dim_v]
+};
+
+// One device, one block of queries, one block of keys. Query head h reads key-value head
+// h / (q_heads / kv_heads). Whether a block is causal, full, partial or empty follows from the
+// mask and the positions of both sides. Pad slots of the inputs must be finite.
+//
+// Returns finished partial results: LSE is the natural logarithm, -inf (with out = 0) for a query
+// that sees none of the keys, in the accumulation type.
+class AttentionKernel {
+ public:
+  virtual ~AttentionKernel() = default;
+
+  // Why this block cannot be computed, or nothing.
+  virtual std::optional<std::string> refuses(const BlockShape& shape) const = 0;
+  virtual Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
+                          double scale) const = 0;
+  virtual Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
+                             const Mask& mask, double scale) const = 0;
+  // An upper bound of what one call allocates beside its results, the larger of both passes.
+  virtual int64_t workspace_bytes(const BlockShape& shape) const = 0;
+};
+
+// Each kernel brings a numerics contract, <name>.contract.json beside its source.
+using AttentionKernels = Registry<std::shared_ptr<const AttentionKernel>>;
+
+// Those that libringcheck_cuda.so brings, under their names among the others.
+struct CudaKernel {
+  std::shared_ptr<const AttentionKernel> kernel;
+};
+using CudaKernels = Registry<CudaKernel>;
+
+// The names of those that run on a kind of device: that compute a usual block there.
+std::vector<std::string> kernels_on(at::DeviceType device);
+// The one among them that computes every mask and dtype.
+std::string plainest_kernel(at::DeviceType device);
+
+}  // namespace ringcheck

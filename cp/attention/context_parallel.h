@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cp/attention/rope.h"
+#include "cp/attention/strategy.h"
+
+namespace ringcheck {
+
+// Attention over a sequence whose tokens are spread over the ranks of a communicator.
+class ContextParallel {
+ public:
+  // The parts it is put together from.
+  struct Options {
+    StrategyEntry strategy;
+    Plan plan;
+    Rope rope;
+    Rotate rotate = ringcheck::rotate;
+    Rotate rotate_back = ringcheck::rotate_back;
+  };
+  // What a backward pass needs of the forward pass before it.
+  struct Context {
+    std::unique_ptr<Strategy> strategy;
+    QBlock q;      // rotated
+    KvBlock kv;    // rotated
+    at::Tensor o;  // [batch, q_heads, slots, dim_v], in the dtype of q
+    at::Tensor lse;
+  };
+
+  ContextParallel(Communicator& comm, Options options);
+
+  // q [batch, q_heads, slots, dim], k and v [batch, kv_heads, slots, dim or dim_v]: the slots of
+  // this rank, one dtype. Pad slots may hold anything. Throws std::invalid_argument on shapes
+  // that disagree, on a shard of another length than the layout says, and where the kernel
+  // refuses a block. Collective.
+  Context forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+
+  // Gradients of q, k and v of this rank, in their dtype. Collective; a context is left as it was,
+  // so that a second pass computes the same.
+  Gradients backward(Context& context, const at::Tensor& d_o);
+
+  Communicator& communicator() const { return comm_; }
+  const Options& options() const { return options_; }
+
+ private:
+  const Positions& own() const { return options_.plan.layout.at(comm_.rank()); }
+  void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
+  at::Tensor rotated(const at::Tensor& x) const;
+  at::Tensor unrotated(const at::Tensor& gradient, at::ScalarType dtype) const;
+
+  Communicator& comm_;
+  Options options_;
+};
+
+// Why the plan cannot run on blocks of this shape, or nothing: asks the kernel about every pair
+// of shards, and the rotation about its options.
+std::optional<std::string> refuses(const Plan& plan, BlockShape shape);
+
+}  // namespace ringcheck

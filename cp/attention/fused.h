@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cp/attention/partial.h"
+#include "cp/registry.h"
+#include "cp/attention/rope.h"
+
+namespace ringcheck {
+
+// Forms of merge and rotate that do all in one pass over memory, for one kind of device: the
+// same operations in the same order as the ones written in tensor operations, each rounded, so the
+// same bits. merge() and rotate() use them where there are any for their tensors.
+struct Fused {
+  // Contiguous tensors of one accumulation type and shape.
+  std::function<Partial(const Partial&, const Partial&)> merge;
+  // x [batch, heads, slots, dim], contiguous; positions [slots] and frequencies [dim / 2] in
+  // accumulation type, on the device of x; direction 1 or -1.
+  std::function<at::Tensor(const at::Tensor& x, const at::Tensor& positions,
+                           const at::Tensor& frequencies, Rope::Pairing pairing, double direction)>
+      turn;
+};
+using FusedForms = Registry<Fused>;  // by kind of device: "cuda"
+
+// Those for tensors of this device, or null. A library that brings some was loaded before a tensor
+// of its device could be made.
+const Fused* fused_on(at::Device device);
+
+// The same in tensor operations, for every device: what the fused forms are held to.
+Partial merge_by_tensors(const Partial& a, const Partial& b);
+at::Tensor turn_by_tensors(const at::Tensor& x, const at::Tensor& positions,
+                           const at::Tensor& frequencies, Rope::Pairing pairing, double direction);
+
+}  // namespace ringcheck

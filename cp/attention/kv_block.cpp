@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention/kv_block.h"
+
+#include <ATen/ATen.h>
+
+namespace ringcheck {
+
+KvShape KvShape::in(at::ScalarType other) const {
+  KvShape shape = *this;
+  shape.dtype = other;
+  return shape;
+}
+
+at::Tensor PackedKv::k() const {
+  return packed.narrow(0, 0, shape.elements() / (shape.dim + shape.dim_v) * shape.dim)
+      .view({shape.batch, shape.heads, shape.slots, shape.dim});
+}
+
+at::Tensor PackedKv::v() const {
+  const int64_t vectors = shape.elements() / (shape.dim + shape.dim_v);
+  return packed.narrow(0, vectors * shape.dim, vectors * shape.dim_v)
+      .view({shape.batch, shape.heads, shape.slots, shape.dim_v});
+}
+
+at::Tensor buffer(const KvShape& shape, MemoryTag tag) {
+  return buffer(shape.elements(), shape.dtype, shape.device, tag);
+}
+
+KvBlock pack(const at::Tensor& k, const at::Tensor& v, Positions positions) {
+  const KvShape shape{k.size(0), k.size(1),       k.size(2), k.size(3),
+                      v.size(3), k.scalar_type(), k.device()};
+  KvBlock block{{buffer(shape, MemoryTag::kKv), shape}, std::move(positions), {0, k.size(1)}};
+  block.k().copy_(k);
+  block.v().copy_(v);
+  return block;
+}
+
+}  // namespace ringcheck

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <optional>
+
+#include "cp/layout/positions.h"
+
+namespace ringcheck {
+
+// Rotary position embedding (Su et al., RoFormer, section 3.4.2).
+struct Rope {
+  enum class Pairing { kNone, kHalf, kInterleaved };  // (c, c + dim/2) or (2c, 2c + 1)
+  // Frequency scaling of Llama 3.1.
+  struct Llama3 {
+    double factor = 8, low = 1, high = 4, original_length = 8192;
+    bool operator==(const Llama3&) const = default;
+  };
+  Pairing pairing = Pairing::kNone;
+  double base = 10000;
+  std::optional<Llama3> llama3;
+  bool operator==(const Rope&) const = default;
+};
+
+// x [batch, heads, slots, dim] rotated, in accumulation type, by the position of each slot inside
+// its document. The angle of pair c at position p is p * f_c, with f_c = base^(-2c/dim) and the
+// product each rounded to the accumulation type.
+at::Tensor rotate(const at::Tensor& x, const Rope& rope, const Mask& mask,
+                  const Positions& positions);
+
+// The inverse rotation, which takes gradients back to the unrotated frame.
+at::Tensor rotate_back(const at::Tensor& x, const Rope& rope, const Mask& mask,
+                       const Positions& positions);
+using Rotate =
+    std::function<at::Tensor(const at::Tensor&, const Rope&, const Mask&, const Positions&)>;
+
+}  // namespace ringcheck

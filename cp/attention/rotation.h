@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "cp/worlds/communicator.h"
+#include "cp/attention/kv_block.h"
+#include "cp/registry.h"
+
+namespace ringcheck {
+
+// Brings the key-value block of every rank past this one, its own block first, then that of the
+// rank before it, and so on round the ring: rank r visits owners r, r-1, ..., r-P+1 (mod P).
+//
+//   rotation.start(own);
+//   while (const auto kv = rotation.next()) use(*kv);
+//
+// On return, next() has already posted the transfer of the block after the one it hands out, so
+// that communication overlaps with use(). A block is valid until the next call.
+class Rotation {
+ public:
+  virtual ~Rotation() = default;
+  virtual void start(const KvBlock& own) = 0;
+  virtual std::optional<KvBlock> next() = 0;
+};
+
+// Takes the gradients of visited blocks home to their owners. The gradient of owner o is
+// ((d_o + d_{o+1}) + ...) + d_{o+P-1}, indices being the computing ranks mod P, whatever the
+// rotation: so rotations agree bit for bit.
+class GradientCarrier {
+ public:
+  virtual ~GradientCarrier() = default;
+  // The gradients, in accumulation type, of the block that the rotation handed out last.
+  virtual void add(const at::Tensor& dk, const at::Tensor& dv) = 0;
+  // After the last block: the finished gradients of the own block.
+  virtual PackedKv home() = 0;
+};
+
+struct RotationOptions {
+  bool keep = false;  // hold the gathered K and V from forward to backward
+};
+
+struct RotationEntry {
+  std::function<std::unique_ptr<Rotation>(Communicator&, const Layout&, RotationOptions)> rotation;
+  // gradient: the shape of the block of gradients, in accumulation type.
+  std::function<std::unique_ptr<GradientCarrier>(Communicator&, const KvShape& gradient)> carrier;
+  bool can_keep = false;
+};
+using Rotations = Registry<RotationEntry>;
+
+}  // namespace ringcheck

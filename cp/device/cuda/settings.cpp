@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/Context.h>
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <map>
+#include <set>
+
+#include "cp/device/cuda_library.h"
+
+namespace ringcheck {
+namespace {
+
+// What a verification needs of LibTorch on GPUs: the same bits in every run, and float32 products
+// in float32.
+struct Settings {
+  Settings() {
+    at::Context& context = at::globalContext();
+    context.setDeterministicAlgorithms(true, false);
+    context.setDeterministicFillUninitializedMemory(false);
+    context.setAllowTF32CuBLAS(false);
+  }
+} const settings;
+
+std::string version_text(int version, int major, int minor) {
+  return std::to_string(version / major) + "." + std::to_string(version % major / minor);
+}
+
+std::string describe() {
+  std::map<std::string, int> names;
+  int count = 0, runtime = 0, driver = 0, nccl = 0;
+  cudaGetDeviceCount(&count);
+  for (int gpu = 0; gpu < count; ++gpu) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, gpu) == cudaSuccess) ++names[properties.name];
+  }
+  cudaRuntimeGetVersion(&runtime);
+  cudaDriverGetVersion(&driver);
+  ncclGetVersion(&nccl);
+  std::string text;
+  for (const auto& [name, times] : names) text += std::to_string(times) + " x " + name + ", ";
+  return text + "CUDA " + version_text(runtime, 1000, 10) + ", driver for CUDA " +
+         version_text(driver, 1000, 10) + ", NCCL " + version_text(nccl, 10000, 100) + "." +
+         std::to_string(nccl % 100) + ", cuDNN " +
+         std::to_string(at::detail::getCUDAHooks().versionCuDNN());
+}
+
+std::string architecture() {
+  std::set<std::string> kinds;
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  for (int gpu = 0; gpu < count; ++gpu) {
+    int major = 0, minor = 0;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu);
+    kinds.insert("sm_" + std::to_string(major) + std::to_string(minor));
+  }
+  std::string text;
+  for (const std::string& kind : kinds) text += (text.empty() ? "" : "+") + kind;
+  return text;
+}
+
+const GpuDescriptions::Add registered{"gpus", {describe, architecture}};
+
+}  // namespace
+}  // namespace ringcheck

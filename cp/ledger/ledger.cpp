@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/ledger/ledger.h"
+
+#include <stdexcept>
+
+namespace ringcheck {
+
+Instant Ledger::now() const {
+  if (device_.is_cpu() || !phase_) return {host_seconds(), {}};
+  return {Seconds::kUnknown, Moment::timed(device_)};
+}
+
+void Ledger::begin(Phase phase) {
+  if (!recording_) return;
+  Instant& beginning = beginnings_[static_cast<int>(phase)];
+  if (beginning.moment) settle();  // what an earlier pass left counts from that one's beginning
+  phase_ = phase;
+  beginning = {host_seconds(), Moment::timed(device_)};
+}
+
+void Ledger::settle(Phase phase, Instant& instant) const {
+  const Instant& beginning = beginnings_[static_cast<int>(phase)];
+  if (!beginning.moment || !instant.moment || !instant.moment.passed()) return;
+  instant = {beginning.seconds + instant.moment.since(beginning.moment), {}};
+}
+
+void Ledger::settle() {
+  const auto both = [&](auto& events) {
+    for (auto& event : events) {
+      settle(event.phase, event.begin);
+      settle(event.phase, event.end);
+    }
+  };
+  both(attended_);
+  both(transfers_);
+}
+
+void Ledger::attended(Attended event) {
+  if (phase_) attended_.push_back(std::move(event));
+}
+
+void Ledger::merged() {
+  if (phase_) ++merges_[static_cast<int>(*phase_)];
+}
+
+std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
+                                          const Operation& operation, int64_t bytes,
+                                          const Instant& begin) {
+  if (!phase_ || bytes == 0) return std::nullopt;
+  transfers_.push_back({*phase_, direction, operation, bytes, begin, {Seconds::kUnknown, {}}});
+  return transfers_.size() - 1;
+}
+
+void Ledger::complete(std::optional<size_t> transfer) {
+  if (transfer) transfers_[*transfer].end = now();
+}
+
+void Ledger::complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end) {
+  if (!transfer) return;
+  transfers_[*transfer].begin = begin;
+  transfers_[*transfer].end = end;
+}
+
+void Ledger::restart() {
+  if (phase_) throw std::logic_error("a ledger restarts between passes, not within one");
+  attended_.clear();
+  transfers_.clear();
+  merges_[0] = merges_[1] = 0;
+  beginnings_[0] = beginnings_[1] = {};
+  memory_ = std::make_shared<MemoryMeter>();
+}
+
+void Ledger::enter(const Operation& operation) {
+  current_ = operation;
+  if (observer_) observer_(operation);
+}
+
+Counters Ledger::sum(Phase phase) const {
+  Counters total;
+  for (const Attended& event : attended_) {
+    if (event.phase != phase) continue;
+    total.pairs += event.pairs;
+    total.flops += event.flops;
+    ++total.steps;
+  }
+  for (const Transferred& event : transfers_) {
+    if (event.phase != phase) continue;
+    const bool sent = event.direction == Transferred::Direction::kSent;
+    (sent ? total.bytes_sent : total.bytes_received) += event.bytes;
+    total.messages += sent;
+  }
+  total.merges = merges_[static_cast<int>(phase)];
+  return total;
+}
+
+Seconds Ledger::seconds(Phase phase) const {
+  std::vector<Stretch> attention, messages;
+  const auto settled = [&](Instant begin, Instant end) -> Stretch {
+    settle(phase, begin);
+    settle(phase, end);
+    return {begin, end};
+  };
+  for (const Attended& event : attended_)
+    if (event.phase == phase) attention.push_back(settled(event.begin, event.end));
+  for (const Transferred& event : transfers_)
+    if (event.phase == phase && event.direction == Transferred::Direction::kReceived)
+      messages.push_back(settled(event.begin, event.end));
+  return seconds_of(attention, messages);
+}
+
+double Ledger::host_seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin_).count();
+}
+
+}  // namespace ringcheck

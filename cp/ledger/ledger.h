@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cp/ledger/memory.h"
+#include "cp/device/moment.h"
+#include "cp/layout/positions.h"
+#include "cp/ledger/overlap.h"
+#include "cp/operation.h"
+
+namespace ringcheck {
+
+enum class Phase { kForward, kBackward };
+
+// A point in time on one rank, in seconds since its ledger was made. On a device it is NaN until
+// the device has passed it and the ledger has asked: nobody waits for a time.
+struct Instant {
+  double seconds = 0;
+  Moment moment;  // what to ask; none where the time is known
+  operator double() const { return seconds; }
+};
+
+struct Attended {
+  Phase phase;
+  Positions queries, keys;
+  HeadRange heads;
+  int64_t pairs = 0;  // visible (query, key) pairs times batch times query heads
+  int64_t flops = 0;  // 2(D + Dv) a pair forward, 6D + 4Dv backward
+  Instant begin, end;
+};
+
+struct Transferred {
+  enum class Direction { kSent, kReceived };
+  Phase phase;
+  Direction direction;
+  Operation operation;
+  int64_t bytes = 0;
+  Instant begin, end;  // on the CPU posted and seen complete; on a device at work
+};
+
+// Sums over the events of one phase.
+struct Counters {
+  int64_t bytes_sent = 0, bytes_received = 0;
+  int64_t messages = 0;  // non-empty payloads sent to another rank
+  int64_t pairs = 0, flops = 0, steps = 0, merges = 0;
+  bool operator==(const Counters&) const = default;
+};
+
+// What happened on one rank, as events. Counters and seconds are sums over it. Nothing is recorded
+// outside a phase, so verdicts and agreements do not count.
+//
+// Times on a device are by its own clock, counted from when it came to the beginning of the phase.
+// That beginning is put where the host had queued it, which is up to the device's backlog too
+// early; so times of one phase compare exactly, and with another phase or the host only roughly.
+class Ledger {
+ public:
+  class Scope;  // records one phase for as long as it lives
+
+  // Where the rank computes: whose clock its instants are read from.
+  void compute_on(at::Device device) { device_ = device; }
+  Instant now() const;  // behind all that the device's current stream holds
+  void settle();        // reads every time that the device has come to
+
+  void attended(Attended event);
+  void merged();
+  // Returns the index to complete() once the transfer is known to have happened.
+  std::optional<size_t> transferred(Transferred::Direction direction, const Operation& operation,
+                                    int64_t bytes, const Instant& begin);
+  std::optional<size_t> transferred(Transferred::Direction direction, const Operation& operation,
+                                    int64_t bytes) {
+    return transferred(direction, operation, bytes, now());
+  }
+  void complete(std::optional<size_t> transfer);
+  // For transfers that a device makes: when it was at work on them.
+  void complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end);
+
+  // Records no events from now on, or again: what recording costs is measured against this.
+  void record(bool on) { recording_ = on; }
+
+  // Forgets all events and all memory, so that what follows is counted alone. Outside a phase.
+  void restart();
+
+  void enter(const Operation& operation);  // tells the observer, if any
+  void observe(std::function<void(const Operation&)> observer) { observer_ = std::move(observer); }
+  const Operation& current() const { return current_; }
+
+  std::optional<Phase> phase() const { return phase_; }
+  const std::vector<Attended>& attentions() const { return attended_; }
+  const std::vector<Transferred>& transfers() const { return transfers_; }
+  Counters sum(Phase phase) const;
+  Seconds seconds(Phase phase) const;  // as far as times are settled
+
+  const std::shared_ptr<MemoryMeter>& memory() const { return memory_; }
+  double host_seconds() const;  // since the ledger was made
+
+ private:
+  void begin(Phase phase);
+  void settle(Phase phase, Instant& instant) const;
+
+  std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
+  at::Device device_ = at::kCPU;
+  bool recording_ = true;
+  Instant beginnings_[2];  // of the phases: when queued, by the host's clock
+  std::optional<Phase> phase_;
+  std::vector<Attended> attended_;
+  std::vector<Transferred> transfers_;
+  int64_t merges_[2] = {0, 0};
+  Operation current_;
+  std::function<void(const Operation&)> observer_;
+  std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();
+};
+
+class Ledger::Scope {
+ public:
+  Scope(Ledger& ledger, Phase phase) : ledger_(ledger) { ledger_.begin(phase); }
+  ~Scope() { ledger_.phase_.reset(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Ledger& ledger_;
+};
+
+}  // namespace ringcheck

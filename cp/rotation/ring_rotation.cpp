@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/rotation/ring_rotation.h"
+
+#include "cp/ledger/memory.h"
+
+namespace ringcheck {
+namespace {
+
+// Every rank passes the block it holds to its right neighbour, P - 1 times (Liu et al., Ring
+// Attention, section 3). Three blocks are held: the own one, the current one, the incoming one.
+class Ring final : public Rotation {
+ public:
+  Ring(Communicator& comm, Layout layout, Hop hop)
+      : comm_(comm), layout_(std::move(layout)), hop_(hop) {}
+
+  void start(const KvBlock& own) override {
+    incoming_ = own;
+    free_.reset();
+    step_ = 0;
+  }
+
+  std::optional<KvBlock> next() override {
+    arrival_.wait();
+    if (step_ == comm_.size()) {
+      incoming_ = {};
+      free_.reset();
+      return std::nullopt;
+    }
+    KvBlock current = std::move(incoming_);
+    if (++step_ < comm_.size()) pass_on(current);
+    return current;
+  }
+
+ private:
+  void pass_on(const KvBlock& current) {
+    const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
+    incoming_ = current;
+    incoming_.positions = layout_[owner];
+    incoming_.packed = free_.defined() ? free_ : buffer(current.shape, MemoryTag::kKv);
+    arrival_ = hop_(comm_, current.packed, incoming_.packed, {"exchange kv", step_});
+    free_ = step_ > 1 ? current.packed : at::Tensor();  // the own block is the caller's
+  }
+
+  Communicator& comm_;
+  Layout layout_;
+  Hop hop_;
+  KvBlock incoming_;  // lands here while the block before it is in use
+  at::Tensor free_;   // the buffer of the block in use, to be received into next
+  Pending arrival_;
+  int step_ = 0;
+};
+
+// The sum for each owner travels with the blocks, one hop behind them: this rank adds its term
+// and passes the sum on. After the last term it makes one more hop, home.
+class RingCarrier final : public GradientCarrier {
+ public:
+  RingCarrier(Communicator& comm, const KvShape& shape, Hop hop)
+      : comm_(comm), shape_(shape), hop_(hop) {}
+
+  void add(const at::Tensor& dk, const at::Tensor& dv) override {
+    arrival_.wait();
+    PackedKv sum{step_ == 0 ? buffer(shape_, MemoryTag::kTraveller) : incoming_, shape_};
+    if (step_ == 0) {
+      sum.k().copy_(dk);
+      sum.v().copy_(dv);
+    } else {
+      sum.k().add_(dk);
+      sum.v().add_(dv);
+    }
+    ++step_;
+    if (comm_.size() == 1) {
+      incoming_ = sum.packed;
+      return;
+    }
+    incoming_ = free_.defined() ? free_ : buffer(shape_, MemoryTag::kTraveller);
+    arrival_ = hop_(comm_, sum.packed, incoming_, {"exchange gradients", step_});
+    free_ = sum.packed;
+  }
+
+  PackedKv home() override {
+    arrival_.wait();
+    free_.reset();
+    return {incoming_, shape_};
+  }
+
+ private:
+  Communicator& comm_;
+  KvShape shape_;
+  Hop hop_;
+  at::Tensor incoming_, free_;
+  Pending arrival_;
+  int step_ = 0;
+};
+
+}  // namespace
+
+RotationEntry ring_by(Hop hop) {
+  return {[hop](Communicator& comm, const Layout& layout, RotationOptions) {
+            return std::make_unique<Ring>(comm, layout, hop);
+          },
+          [hop](Communicator& comm, const KvShape& gradient) {
+            return std::make_unique<RingCarrier>(comm, gradient, hop);
+          }};
+}
+
+}  // namespace ringcheck

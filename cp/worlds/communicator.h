@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cp/ledger/ledger.h"
+
+namespace ringcheck {
+
+// A posted transfer. wait() makes its result visible to the caller. Dropping it without waiting
+// is safe and never blocks, but what was received is then undefined.
+class [[nodiscard]] Pending {
+ public:
+  Pending() = default;
+  explicit Pending(std::function<void()> wait) : wait_(std::move(wait)) {}
+  void wait() {
+    if (auto wait = std::exchange(wait_, nullptr)) wait();
+  }
+
+ private:
+  std::function<void()> wait_;
+};
+
+// A contiguous tensor for, or from, a rank of the group.
+struct Message {
+  at::Tensor data;
+  int peer = 0;
+};
+
+// What an operation is called in the ledger, in errors and in the status of a hung rank.
+struct Label {
+  const char* name = "";
+  int step = -1;
+};
+
+// The ranks that work together, as one of them sees them.
+struct Group {
+  std::vector<int> world_ranks;  // of every rank of the group
+  int rank = 0;                  // this one, in the group
+  int64_t id = 0;                // equal on all ranks of the group, different between groups
+  int splits = 0;                // how often it was split
+  at::Device device = at::kCPU;  // where this rank computes
+};
+
+// The ranks that share one sequence. All ranks call the same operations in the same order. Every
+// wait ends at the deadline with a Timeout that names operation and peer.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return group_.rank; }
+  int size() const { return static_cast<int>(group_.world_ranks.size()); }
+  at::Device device() const { return group_.device; }
+  int world_rank(int rank) const { return group_.world_ranks.at(rank); }
+  int left() const { return (rank() + size() - 1) % size(); }
+  int right() const { return (rank() + 1) % size(); }
+  Ledger& ledger() const { return *ledger_; }
+  std::chrono::milliseconds deadline() const { return deadline_; }
+
+  // Posts sends and receives as one operation. Messages of a pair of ranks match in the order in
+  // which they are posted. A send buffer may be reused, and a receive buffer read, after wait().
+  virtual Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
+                           Label label) = 0;
+
+  // Send and receive are one operation: a ring of ranks that all call it cannot deadlock.
+  virtual Pending exchange(const at::Tensor& send, int to, const at::Tensor& receive, int from,
+                           Label label);
+  // gathered[r] becomes what rank r holds, the own one included.
+  virtual Pending all_gather(const at::Tensor& local, const std::vector<at::Tensor>& gathered,
+                             Label label);
+  // sends[r] goes to rank r and receives[r] comes from it; an undefined or empty tensor is no
+  // message.
+  virtual Pending all_to_all(const std::vector<at::Tensor>& sends,
+                             const std::vector<at::Tensor>& receives, Label label);
+  // The sum over all ranks, in rank order, of their parts[rank()].
+  virtual at::Tensor reduce_scatter(const std::vector<at::Tensor>& parts, Label label);
+
+  // The ranks that gave the same color, ordered by key, then by rank. Collective.
+  std::unique_ptr<Communicator> split(int color, int key);
+
+  // The largest value of all ranks: one verdict for everybody.
+  int64_t agree_max(int64_t local);
+  double agree_max(double local);
+
+  // Ends a pass: returns when everything posted is complete, or throws Timeout.
+  virtual void finish() = 0;
+
+  // The same transport between the ranks of `group`, as split() numbers them. Collective.
+  virtual std::unique_ptr<Communicator> over(Group group) = 0;
+
+  // Calls `delay` wherever a transfer is about to use a stream, that of the computation or that of
+  // the messages: with any delay every result must be the same.
+  void delay_with(std::function<void()> delay) { delay_ = std::move(delay); }
+
+  const Group& group() const { return group_; }
+  const std::shared_ptr<Ledger>& shared_ledger() const { return ledger_; }
+
+ protected:
+  Communicator(Group group, std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
+      : group_(std::move(group)), ledger_(std::move(ledger)), deadline_(deadline) {
+    ledger_->compute_on(group_.device);
+  }
+  void delay() const {
+    if (delay_) delay_();
+  }
+
+ private:
+  Group group_;
+  std::shared_ptr<Ledger> ledger_;
+  std::chrono::milliseconds deadline_;
+  std::function<void()> delay_;
+};
+
+}  // namespace ringcheck

@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <nccl.h>
+
+#include <cstring>
+#include <thread>
+
+#include "cp/device/await.h"
+#include "cp/device/cuda_library.h"
+#include "cp/error.h"
+#include "cp/device/moment.h"
+#include "cp/device/range.h"
+
+namespace ringcheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check(ncclResult_t status, const char* what) {
+  if (status != ncclSuccess && status != ncclInProgress)
+    throw std::runtime_error(std::string("NCCL: ") + what + ": " + ncclGetErrorString(status) +
+                             " (" + ncclGetLastError(nullptr) + ")");
+}
+
+// A non-blocking communicator: whatever it is asked for is polled, and given up at the deadline.
+// Aborting needs no peer, so it never hangs.
+class NcclHandle {
+ public:
+  NcclHandle() = default;
+  ~NcclHandle() {
+    if (comm_ != nullptr) ncclCommAbort(comm_);
+  }
+  NcclHandle(const NcclHandle&) = delete;
+  NcclHandle& operator=(const NcclHandle&) = delete;
+
+  void join(int size, const ncclUniqueId& id, int rank, std::chrono::milliseconds deadline) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    check(ncclCommInitRankConfig(&comm_, size, id, rank, &config), "joining");
+    settle("joining", deadline);
+  }
+  void split(NcclHandle& parent, int color, int key, std::chrono::milliseconds deadline) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    check(ncclCommSplit(parent.comm_, color, key, &comm_, &config), "splitting");
+    parent.settle("splitting", deadline);
+    settle("splitting", deadline);
+  }
+  ncclComm_t get() const { return comm_; }
+
+  // Throws where the communicator has failed; false while it is still working.
+  bool settled() const {
+    ncclResult_t state = ncclSuccess;
+    check(ncclCommGetAsyncError(comm_, &state), "asking for errors");
+    check(state, "asynchronously");
+    return state != ncclInProgress;
+  }
+  void settle(const char* what, std::chrono::milliseconds deadline) const {
+    for (const auto end = Clock::now() + deadline; !settled(); std::this_thread::yield())
+      if (Clock::now() > end)
+        throw Timeout(std::string("NCCL: ") + what + " took longer than " +
+                      std::to_string(deadline.count()) + " ms");
+  }
+
+ private:
+  ncclComm_t comm_ = nullptr;
+};
+
+// A process a rank and a GPU a process. Messages go on a stream of their own, beside the
+// computation; what lies in host memory goes the way of the communicator it was made over.
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(std::unique_ptr<Communicator> host, Group group, c10::Stream stream,
+                   std::shared_ptr<NcclHandle> nccl)
+      : Communicator(std::move(group), host->shared_ledger(), host->deadline()),
+        host_(std::move(host)),
+        stream_(stream),
+        nccl_(std::move(nccl)) {}
+
+  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
+                   Label label) override {
+    const auto on_host = [](const Message& message) { return message.data.is_cpu(); };
+    if (std::all_of(sends.begin(), sends.end(), on_host) &&
+        std::all_of(receives.begin(), receives.end(), on_host))
+      return host_->transfer(std::move(sends), std::move(receives), label);
+    auto posted = std::make_shared<Posted>();
+    posted->operation = {label.name, label.step, -1};
+    for (const auto* messages : {&sends, &receives})
+      for (const Message& message : *messages) look_at(message, *posted);
+    post(sends, receives, *posted);
+    for (const Message& message : sends) book(*posted, message, Direction::kSent, label);
+    for (const Message& message : receives) book(*posted, message, Direction::kReceived, label);
+    posted->sends = std::move(sends);
+    posted->receives = std::move(receives);
+    outstanding_.push_back(posted);
+    return Pending([this, posted] { posted->done.hold_back(device()); });
+  }
+
+  // Everything that was posted is done, and the device has finished what was queued on it.
+  void finish() override {
+    host_->finish();
+    for (const auto& posted : outstanding_) {
+      ledger().enter(posted->operation);
+      await(posted->done);
+      posted->done.hold_back(device());
+    }
+    outstanding_.clear();
+    ledger().enter({"finish"});
+    await(Moment::now(device()));
+  }
+
+  std::unique_ptr<Communicator> over(Group group) override {
+    auto nccl = std::make_shared<NcclHandle>();
+    nccl->split(*nccl_, static_cast<int>(group.id & 0x7fffffff), group.rank, deadline());
+    std::unique_ptr<Communicator> host = host_->over(group);
+    return std::make_unique<NcclCommunicator>(std::move(host), std::move(group), stream_,
+                                              std::move(nccl));
+  }
+
+ private:
+  using Direction = Transferred::Direction;
+  struct Posted {
+    Operation operation;  // its peer is that of the last message to another rank
+    Instant begin, end;   // the device at work on it
+    std::vector<Message> sends, receives;  // held until they are done
+    Moment done;
+  };
+
+  void look_at(const Message& message, Posted& posted) const {
+    if (!message.data.is_contiguous())
+      throw std::invalid_argument("message is not contiguous; send tensor.contiguous()");
+    if (message.peer != rank()) posted.operation.peer = world_rank(message.peer);
+  }
+
+  void book(const Posted& posted, const Message& message, Direction direction, Label label) {
+    if (message.peer == rank()) return;
+    const auto entry = ledger().transferred(
+        direction, {label.name, label.step, world_rank(message.peer)},
+        static_cast<int64_t>(message.data.nbytes()), posted.begin);
+    ledger().complete(entry, posted.begin, posted.end);
+  }
+
+  // One group of sends and receives: it is complete when all of them are, in any order.
+  void post(const std::vector<Message>& sends, const std::vector<Message>& receives,
+            Posted& posted) {
+    const Range range(posted.operation);
+    delay();
+    const Moment ready = Moment::now(device());
+    const c10::StreamGuard beside(stream_);
+    ready.hold_back(device());
+    delay();
+    posted.begin = ledger().now();
+    const cudaStream_t queue = c10::cuda::CUDAStream(stream_).stream();
+    check(ncclGroupStart(), "beginning a group");
+    const ncclComm_t comm = nccl_->get();
+    for (const Message& m : sends)
+      check(ncclSend(m.data.const_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, comm, queue),
+            "sending");
+    for (const Message& m : receives)
+      check(ncclRecv(m.data.mutable_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, comm, queue),
+            "receiving");
+    check(ncclGroupEnd(), "ending a group");
+    nccl_->settle("posting", deadline());
+    posted.end = ledger().now();
+    posted.done = posted.end.moment ? posted.end.moment : Moment::now(device());
+  }
+
+  void await(const Moment& moment) {
+    ringcheck::await(moment, deadline(), [this] { nccl_->settled(); });
+  }
+
+  std::unique_ptr<Communicator> host_;
+  c10::Stream stream_;
+  std::shared_ptr<NcclHandle> nccl_;
+  std::vector<std::shared_ptr<Posted>> outstanding_;
+};
+
+at::Device own_gpu(int local_rank) {
+  const int gpus = device_count(at::kCUDA);
+  if (local_rank < 0 || local_rank >= gpus)
+    throw std::runtime_error("local rank " + std::to_string(local_rank) +
+                             " needs a GPU of its own, found " + std::to_string(gpus) +
+                             "; start fewer ranks, or use world kind thread");
+  return {at::kCUDA, static_cast<at::DeviceIndex>(local_rank)};
+}
+
+// One NCCL communicator for all worlds of a job: joining takes longer than a small case.
+class NcclSession final : public Session {
+ public:
+  NcclSession(Session& host, int local_rank)
+      : host_(host), gpu_(own_gpu(local_rank)), scope_(gpu_),
+        beside_(c10::cuda::getStreamFromPool(true, gpu_.index())) {}
+
+  int rank() const override { return host_.rank(); }
+  int size() const override { return host_.size(); }
+  [[noreturn]] void abort(int code) override { host_.abort(code); }
+
+  std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override {
+    std::unique_ptr<Communicator> host = host_.world(deadline);
+    if (!nccl_) nccl_ = joined(*host);
+    Group group = host->group();
+    group.device = gpu_;
+    return std::make_unique<NcclCommunicator>(std::move(host), std::move(group), beside_, nccl_);
+  }
+
+ private:
+  static std::shared_ptr<NcclHandle> joined(Communicator& host) {
+    const at::Tensor own = at::zeros({NCCL_UNIQUE_ID_BYTES}, at::kByte);
+    ncclUniqueId id;
+    if (host.rank() == 0) {
+      check(ncclGetUniqueId(&id), "making an id");
+      std::memcpy(own.mutable_data_ptr(), &id, sizeof id);
+    }
+    std::vector<at::Tensor> ids;
+    for (int rank = 0; rank < host.size(); ++rank) ids.push_back(at::empty_like(own));
+    host.all_gather(own, ids, {"share nccl id"}).wait();
+    std::memcpy(&id, ids.front().const_data_ptr(), sizeof id);
+    auto nccl = std::make_shared<NcclHandle>();
+    host.ledger().enter({"join nccl"});
+    nccl->join(host.size(), id, host.rank(), host.deadline());
+    return nccl;
+  }
+
+  Session& host_;
+  at::Device gpu_;
+  OnDevice scope_;
+  c10::Stream beside_;
+  std::shared_ptr<NcclHandle> nccl_;
+};
+
+std::unique_ptr<Session> nccl_session(Session& host, int local_rank) {
+  return std::make_unique<NcclSession>(host, local_rank);
+}
+
+const GpuWorlds::Add registered{"nccl", {nccl_session}};
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/worlds/launcher.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace ringcheck {
+namespace {
+
+// Where a launcher says what. `proof` is set by it alone; null: rank is proof enough.
+struct Names {
+  const char* launcher;
+  const char* proof;
+  const char* rank;
+  const char* size;
+  const char* local_rank;
+  const char* local_size;
+};
+
+constexpr Names kLaunchers[] = {
+    {"torchrun", "TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"Open MPI", nullptr, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"MVAPICH2", nullptr, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
+     "MV2_COMM_WORLD_LOCAL_SIZE"},
+    {"MPICH (Hydra)", nullptr, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    {"Slurm srun", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
+     "SLURM_NTASKS_PER_NODE"},
+    {"Flux", nullptr, "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", nullptr},
+    {"PALS", nullptr, "PALS_RANKID", nullptr, "PALS_LOCAL_RANKID", nullptr},
+    {"PMIx", nullptr, "PMIX_RANK", nullptr, nullptr, nullptr},
+};
+
+int number(const Lookup& environment, const char* name) {
+  const char* text = name == nullptr ? nullptr : environment(name);
+  int value = -1;
+  if (text == nullptr)
+    return -1;
+  const auto result = std::from_chars(text, text + std::strlen(text), value);
+  return result.ec == std::errc{} ? value : -1;
+}
+
+}  // namespace
+
+std::optional<Launcher> detect_launcher(const Lookup& environment) {
+  for (const Names& names : kLaunchers) {
+    if (names.proof != nullptr && environment(names.proof) == nullptr)
+      continue;
+    const int rank = number(environment, names.rank);
+    if (rank < 0)
+      continue;
+    int size = number(environment, names.size);
+    if (size < 0 && std::strcmp(names.rank, "SLURM_PROCID") == 0)
+      size = number(environment, "SLURM_NTASKS");
+    return Launcher{names.launcher, rank, size, number(environment, names.local_rank),
+                    number(environment, names.local_size)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Launcher> detect_launcher() {
+  return detect_launcher([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+std::string describe(const Launcher& launcher) {
+  const auto of = [](int part, int whole) {
+    return std::to_string(part) + (whole < 0 ? "" : " of " + std::to_string(whole));
+  };
+  std::string text = launcher.name + ": rank " + of(launcher.rank, launcher.size);
+  if (launcher.local_rank >= 0)
+    text += ", local rank " + of(launcher.local_rank, launcher.local_size);
+  return text;
+}
+
+std::optional<std::string> mismatch(const Launcher& launcher, int mpi_rank, int mpi_size) {
+  const bool alone = launcher.size < 0 && launcher.rank > 0 && mpi_size == 1;
+  if (!alone && (launcher.size < 0 || launcher.size == mpi_size))
+    return std::nullopt;
+  std::string text = launcher.name + " says rank " + std::to_string(launcher.rank) +
+                     (launcher.size < 0 ? "" : " of " + std::to_string(launcher.size)) +
+                     ", but MPI says rank " + std::to_string(mpi_rank) + " of " +
+                     std::to_string(mpi_size);
+  if (mpi_size == 1)
+    text += ": every process thinks that it is rank 0 of a world of its own";
+  if (launcher.name == "Slurm srun")
+    return text + "; use srun --mpi=pmix (or pmi2), or mpirun inside the allocation";
+  return text + "; start with the mpirun of the MPI library that ringcheck is linked with";
+}
+
+}  // namespace ringcheck

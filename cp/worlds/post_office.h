@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+
+#include "cp/error.h"
+#include "cp/device/moment.h"
+
+namespace ringcheck {
+
+// One message on its way. The sender lends its tensor until the receiver has taken it.
+struct Parcel {
+  at::Tensor data;
+  bool posted = false, taken = false;
+  Moment ready, copied;             // on the device: it may be read, it has been read
+  std::condition_variable changed;  // only its two ranks wait here, so nobody else is woken
+};
+
+// (group, sending world rank, receiving world rank, how many messages went that way before)
+using Address = std::tuple<int64_t, int, int, int64_t>;
+
+// What the ranks of one world share.
+class PostOffice {
+ public:
+  std::shared_ptr<Parcel> at(const Address& address) {
+    std::lock_guard lock(mutex_);
+    auto& parcel = parcels_[address];
+    if (!parcel) parcel = std::make_shared<Parcel>();
+    return parcel;
+  }
+  void forget(const Address& address) {
+    std::lock_guard lock(mutex_);
+    parcels_.erase(address);
+  }
+  void change(Parcel& parcel, const std::function<void()>& what) {
+    {
+      std::lock_guard lock(mutex_);
+      what();
+    }
+    parcel.changed.notify_all();
+  }
+  // False when the time is up; throws when another rank has failed.
+  bool await(Parcel& parcel, std::chrono::milliseconds time, const std::function<bool()>& what) {
+    std::unique_lock lock(mutex_);
+    const bool in_time = parcel.changed.wait_for(lock, time, [&] { return what() || failure_; });
+    if (failure_ && !what()) throw Abandoned(failure_->what());
+    return in_time;
+  }
+  void fail(const RankFailure& failure) {
+    std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = failure;
+    for (const auto& [address, parcel] : parcels_) parcel->changed.notify_all();
+  }
+  const std::optional<RankFailure>& failure() const { return failure_; }
+
+ private:
+  std::mutex mutex_;
+  std::map<Address, std::shared_ptr<Parcel>> parcels_;
+  std::optional<RankFailure> failure_;
+};
+
+}  // namespace ringcheck

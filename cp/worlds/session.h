@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cp/registry.h"
+#include "cp/worlds/communicator.h"
+
+namespace ringcheck {
+
+// The processes of one job, a rank each, as one of them sees it.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // All ranks. Each call makes a communicator of its own, in which nothing is on its way.
+  virtual std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) = 0;
+  // Ends every rank of the job with this exit code. Does not return.
+  [[noreturn]] virtual void abort(int code) = 0;
+};
+
+// The same ranks, each with a GPU of its own, over NCCL; what lies in host memory still goes the
+// way of `host`, which must outlive it. Throws std::runtime_error where the rank finds no
+// GPU. Binds the calling thread to the GPU as long as it lives.
+std::unique_ptr<Session> on_gpus(Session& host, int local_rank);
+
+// Who makes them; libringcheck_cuda.so brings it.
+struct GpuWorld {
+  std::function<std::unique_ptr<Session>(Session& host, int local_rank)> over;
+};
+using GpuWorlds = Registry<GpuWorld>;
+
+}  // namespace ringcheck

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/worlds/store_world.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "cp/error.h"
+
+namespace ringcheck {
+namespace {
+
+constexpr int64_t kMostBytes = 4 << 20;  // of one value of the store
+constexpr std::chrono::seconds kTimeToMeet{60};
+
+using Bytes = std::vector<uint8_t>;
+
+// Messages are values under keys that name the group, both ranks and how many went before.
+class StoreCommunicator final : public Communicator {
+ public:
+  StoreCommunicator(c10::intrusive_ptr<c10d::Store> store, std::string prefix, Group group,
+                    std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
+      : Communicator(std::move(group), std::move(ledger), deadline),
+        store_(std::move(store)),
+        prefix_(std::move(prefix)) {}
+
+  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
+                   Label label) override {
+    auto posted = std::make_shared<std::vector<Half>>();
+    for (const Message& message : sends) send(message, label);
+    for (const Message& message : receives) posted->push_back(expect(message, label));
+    outstanding_.push_back(posted);
+    return Pending([this, posted] {
+      complete(*posted);
+      std::erase(outstanding_, posted);
+    });
+  }
+
+  void finish() override {
+    for (const auto& posted : outstanding_) complete(*posted);
+    outstanding_.clear();
+  }
+
+  std::unique_ptr<Communicator> over(Group group) override {
+    return std::make_unique<StoreCommunicator>(store_, prefix_, std::move(group), shared_ledger(),
+                                               deadline());
+  }
+
+ private:
+  using Direction = Transferred::Direction;
+  struct Half {
+    at::Tensor data;
+    std::string key;
+    Operation operation;
+    std::optional<size_t> entry;
+    bool done = false;
+  };
+
+  std::string key(int from, int to, int64_t ticket) const {
+    return prefix_ + std::to_string(group().id) + "/" + std::to_string(world_rank(from)) + ">" +
+           std::to_string(world_rank(to)) + "/" + std::to_string(ticket) + "/";
+  }
+  std::optional<size_t> book(Direction direction, const Message& message, const Operation& what) {
+    if (!message.data.is_contiguous())
+      throw std::invalid_argument("message is not contiguous; send tensor.contiguous()");
+    if (message.peer == rank()) return std::nullopt;
+    return ledger().transferred(direction, what, static_cast<int64_t>(message.data.nbytes()));
+  }
+
+  void send(const Message& message, Label label) {
+    const Operation operation{label.name, label.step, world_rank(message.peer)};
+    const auto entry = book(Direction::kSent, message, operation);
+    const std::string to = key(rank(), message.peer, sent_[message.peer]++);
+    const auto* bytes = static_cast<const uint8_t*>(message.data.const_data_ptr());
+    const auto size = static_cast<int64_t>(message.data.nbytes());
+    for (int64_t begin = 0, part = 0; begin == 0 || begin < size; begin += kMostBytes, ++part)
+      store_->set(to + std::to_string(part),
+                  Bytes(bytes + begin, bytes + std::min(size, begin + kMostBytes)));
+    ledger().complete(entry);
+  }
+
+  Half expect(const Message& message, Label label) {
+    const Operation operation{label.name, label.step, world_rank(message.peer)};
+    const auto entry = book(Direction::kReceived, message, operation);
+    return {message.data, key(message.peer, rank(), received_[message.peer]++), operation, entry};
+  }
+
+  void complete(std::vector<Half>& posted) {
+    for (Half& half : posted)
+      if (!half.done) take(half);
+  }
+
+  void take(Half& half) {
+    ledger().enter(half.operation);
+    auto* bytes = static_cast<uint8_t*>(half.data.mutable_data_ptr());
+    const auto size = static_cast<int64_t>(half.data.nbytes());
+    for (int64_t begin = 0, part = 0; begin == 0 || begin < size; begin += kMostBytes, ++part) {
+      const Bytes value = fetch(half.key + std::to_string(part));
+      const int64_t expected = std::min(size - begin, kMostBytes);
+      if (static_cast<int64_t>(value.size()) != expected)
+        throw std::runtime_error("expected " + std::to_string(expected) + " bytes, the peer sent " +
+                                 std::to_string(value.size()));
+      if (expected > 0) std::memcpy(bytes + begin, value.data(), value.size());
+    }
+    ledger().complete(half.entry);
+    half.done = true;
+  }
+
+  Bytes fetch(const std::string& from) {
+    try {
+      store_->wait({from}, deadline());
+    } catch (const c10::DistStoreError&) {
+      throw Timeout("nothing arrived within " + std::to_string(deadline().count()) + " ms");
+    }
+    Bytes value = store_->get(from);
+    store_->deleteKey(from);
+    return value;
+  }
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  std::string prefix_;
+  std::map<int, int64_t> sent_, received_;
+  std::vector<std::shared_ptr<std::vector<Half>>> outstanding_;
+};
+
+std::string said(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0')
+    throw std::runtime_error(std::string("torchrun's variable ") + name +
+                             " is not set; start with torchrun --nproc-per-node N");
+  return value;
+}
+
+int number(const char* name) {
+  const std::string text = said(name);
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (end == text.c_str() || *end != '\0' || value < 0 || value > 1 << 20)
+    throw std::runtime_error(std::string(name) + "=" + text + " is not a number from 0 on");
+  return static_cast<int>(value);
+}
+
+}  // namespace
+
+StoreSession::StoreSession() : rank_(number("RANK")), size_(number("WORLD_SIZE")) {
+  if (rank_ >= size_)
+    throw std::runtime_error("RANK=" + std::to_string(rank_) + " is not below WORLD_SIZE=" +
+                             std::to_string(size_));
+  // torchrun's own agent may keep the store; otherwise rank 0 does.
+  const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(number("MASTER_PORT"));
+  options.isServer = rank_ == 0 && !(agent != nullptr && std::string(agent) == "True");
+  options.timeout = kTimeToMeet;
+  options.waitWorkers = false;
+  store_ = c10::make_intrusive<c10d::TCPStore>(said("MASTER_ADDR"), options);
+}
+
+StoreSession::~StoreSession() {
+  // Whoever keeps the store leaves last.
+  try {
+    store_->add("ringcheck/left", 1);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (rank_ == 0 && store_->add("ringcheck/left", 0) < size_ &&
+           std::chrono::steady_clock::now() < end) {
+    }
+  } catch (const std::exception&) {
+  }
+}
+
+std::unique_ptr<Communicator> StoreSession::world(std::chrono::milliseconds deadline) {
+  Group everybody;
+  everybody.rank = rank_;
+  for (int r = 0; r < size_; ++r) everybody.world_ranks.push_back(r);
+  return std::make_unique<StoreCommunicator>(store_, "ringcheck/" + std::to_string(worlds_++) + "/",
+                                             everybody, std::make_shared<Ledger>(), deadline);
+}
+
+void StoreSession::abort(int code) { std::_Exit(code); }
+
+}  // namespace ringcheck

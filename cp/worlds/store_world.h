@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include "cp/worlds/session.h"
+
+namespace c10d {
+class Store;
+}
+
+namespace ringcheck {
+
+// A job that torchrun started: its ranks meet at MASTER_ADDR:MASTER_PORT and pass messages through
+// the key-value store there. Meant for what is small: sizes, verdicts, the id of an NCCL
+// communicator. Throws std::runtime_error where the environment says too little, or nobody answers.
+class StoreSession final : public Session {
+ public:
+  StoreSession();
+  ~StoreSession() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override;
+  [[noreturn]] void abort(int code) override;
+
+ private:
+  int rank_ = 0, size_ = 1, worlds_ = 0;
+  c10::intrusive_ptr<c10d::Store> store_;
+};
+
+}  // namespace ringcheck

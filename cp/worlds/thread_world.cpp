@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/worlds/thread_world.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "cp/device/await.h"
+#include "cp/error.h"
+#include "cp/device/moment.h"
+#include "cp/worlds/post_office.h"
+#include "cp/device/range.h"
+
+namespace ringcheck {
+namespace {
+
+void poison(const at::Tensor& buffer) {
+  if (buffer.is_floating_point()) buffer.fill_(std::numeric_limits<double>::quiet_NaN());
+  else buffer.fill_(-1);
+}
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(std::shared_ptr<PostOffice> office, Group group,
+                     std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
+      : Communicator(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {
+    if (!device().is_cpu())
+      copies_ = c10::impl::VirtualGuardImpl(device().type()).getStreamFromGlobalPool(device());
+  }
+
+  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
+                   Label label) override {
+    delay();
+    auto posted = std::make_shared<Posted>();
+    for (Message& message : sends) posted->sends.push_back(post_send(std::move(message), label));
+    for (Message& message : receives)
+      posted->receives.push_back(post_receive(std::move(message), label));
+    outstanding_.push_back(posted);
+    return Pending([this, posted] { complete(*posted); });
+  }
+
+  void finish() override {
+    while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
+    ringcheck::await(Moment::now(device()), deadline());  // all that this rank queued is done
+  }
+
+  std::unique_ptr<Communicator> over(Group group) override {
+    return std::make_unique<ThreadCommunicator>(office_, std::move(group), shared_ledger(),
+                                                deadline());
+  }
+
+ private:
+  // One direction of a transfer with one peer.
+  struct Half {
+    at::Tensor data;
+    Operation operation;
+    Address address;
+    std::shared_ptr<Parcel> parcel;  // null once done
+    Moment free;                     // of a receive: its buffer may be written
+    std::optional<size_t> entry;     // in the ledger
+  };
+  struct Posted {
+    std::vector<Half> sends, receives;
+  };
+
+  Half half(Message message, Label label, int from, int to, std::map<int, int64_t>& tickets) {
+    if (!message.data.is_contiguous())
+      throw std::invalid_argument(std::string("message '") + label.name +
+                                  "' is not contiguous; send tensor.contiguous()");
+    const Address address{group().id, world_rank(from), world_rank(to), tickets[message.peer]++};
+    return {std::move(message.data),
+            {label.name, label.step, world_rank(message.peer)},
+            address,
+            office_->at(address),
+            {},
+            std::nullopt};
+  }
+
+  // A device works on a message only while it is copied, on the receiver's.
+  std::optional<size_t> book(Transferred::Direction direction, const Half& half) {
+    const auto bytes = static_cast<int64_t>(half.data.nbytes());
+    if (half.data.is_cpu()) return ledger().transferred(direction, half.operation, bytes);
+    return ledger().transferred(direction, half.operation, bytes, {Seconds::kUnknown, {}});
+  }
+
+  Half post_send(Message message, Label label) {
+    const int to = message.peer;
+    Half send = half(std::move(message), label, rank(), to, sent_);
+    if (to != rank())
+      send.entry = book(Transferred::Direction::kSent, send);
+    const Moment ready = Moment::now(send.data.device());
+    office_->change(*send.parcel, [&] {
+      send.parcel->data = send.data;
+      send.parcel->ready = ready;
+      send.parcel->posted = true;
+    });
+    return send;
+  }
+
+  Half post_receive(Message message, Label label) {
+    const int from = message.peer;
+    Half receive = half(std::move(message), label, from, rank(), received_);
+    if (from != rank())
+      receive.entry = book(Transferred::Direction::kReceived, receive);
+    poison(receive.data);
+    receive.free = Moment::now(receive.data.device());
+    return receive;
+  }
+
+  void complete(Posted& posted) {
+    for (Half& receive : posted.receives) take(receive);
+    for (Half& send : posted.sends) await_taken(send);
+    std::erase_if(outstanding_, [&](const auto& entry) { return entry.get() == &posted; });
+  }
+
+  void take(Half& receive) {
+    if (!receive.parcel) return;
+    await(receive, [&] { return receive.parcel->posted; }, "nothing arrived");
+    const at::Tensor& sent = receive.parcel->data;
+    if (sent.nbytes() != receive.data.nbytes() || sent.scalar_type() != receive.data.scalar_type())
+      throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
+                               " bytes, the peer sent " + std::to_string(sent.nbytes()));
+    const Moment copied = copy(receive, sent);
+    office_->change(*receive.parcel, [&] {
+      receive.parcel->copied = copied;
+      receive.parcel->taken = true;
+    });
+    receive.parcel.reset();
+  }
+
+  // Beside the computation, once the message is complete and its buffer free.
+  Moment copy(const Half& receive, const at::Tensor& sent) {
+    const Range range(receive.operation);
+    const at::Device here = receive.data.device();
+    const at::Tensor message = sent.view_as(receive.data);
+    if (here.is_cpu()) {
+      delay();
+      receive.data.copy_(message);
+      ledger().complete(receive.entry);
+      return {};
+    }
+    Moment copied;
+    {
+      const c10::StreamGuard beside(*copies_);
+      receive.free.hold_back(here);
+      receive.parcel->ready.hold_back(here);
+      delay();
+      const Instant begin = ledger().now();
+      receive.data.copy_(message, true);
+      const Instant end = ledger().now();
+      ledger().complete(receive.entry, begin, end);
+      copied = end.moment ? end.moment : Moment::now(here);
+    }
+    copied.hold_back(here);
+    return copied;
+  }
+
+  // The sender drops its tensor itself, so that the free is booked on its own rank.
+  void await_taken(Half& send) {
+    if (!send.parcel) return;
+    await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
+    send.parcel->copied.hold_back(send.data.device());
+    if (send.data.is_cpu()) ledger().complete(send.entry);
+    send.parcel->data.reset();
+    send.parcel.reset();
+    office_->forget(send.address);
+    send.data.reset();
+  }
+
+  void await(const Half& half, const std::function<bool()>& what, const char* otherwise) {
+    ledger().enter(half.operation);
+    if (!office_->await(*half.parcel, deadline(), what))
+      throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) +
+                    " ms");
+  }
+
+  std::shared_ptr<PostOffice> office_;
+  std::optional<c10::Stream> copies_;  // where the device has streams
+  std::map<int, int64_t> sent_, received_;
+  std::vector<std::shared_ptr<Posted>> outstanding_;
+};
+
+void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& world, int rank,
+              const std::function<void(Communicator&)>& body) {
+  at::set_num_threads(1);
+  Group everybody;
+  everybody.rank = rank;
+  everybody.device = device_of_rank(world.device, world.first_device + rank);
+  for (int r = 0; r < world.size; ++r) everybody.world_ranks.push_back(r);
+  auto ledger = std::make_shared<Ledger>();
+  if (world.observer)
+    ledger->observe([&, rank](const Operation& operation) { world.observer(rank, operation); });
+  try {
+    const OnDevice scope(everybody.device);
+    ThreadCommunicator comm(office, everybody, ledger, world.deadline);
+    body(comm);
+    comm.finish();
+  } catch (const Abandoned&) {
+  } catch (const Timeout& error) {
+    office->fail({rank, ledger->current(), true, error.what()});
+  } catch (const std::exception& error) {
+    office->fail({rank, ledger->current(), false, error.what()});
+  }
+}
+
+}  // namespace
+
+void run(const ThreadWorld& world, const std::function<void(Communicator&)>& body) {
+  const auto office = std::make_shared<PostOffice>();
+  const int threads = at::get_num_threads();  // what the ranks set becomes everybody's default
+  {
+    std::vector<std::jthread> ranks;
+    for (int rank = 0; rank < world.size; ++rank)
+      ranks.emplace_back([&, rank] { run_rank(office, world, rank, body); });
+  }
+  at::set_num_threads(threads);
+  if (office->failure()) throw *office->failure();
+}
+
+}  // namespace ringcheck

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/case/problem.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+
+#include <limits>
+
+#include "cp/layout/shard.h"
+#include "parity/case/data_family.h"
+#include "parity/case/safetensors.h"
+#include "parity/case/text.h"
+
+namespace ringcheck::parity {
+namespace {
+
+struct Sizes {
+  int64_t batch, heads, channels;
+};
+
+std::vector<bool> tokens_of(const Mask& mask, const std::vector<int64_t>& positions) {
+  std::vector<bool> tokens;
+  for (const int64_t position : positions) tokens.push_back(is_token(mask, position));
+  return tokens;
+}
+
+// Rows of [heads, slots, channels] of one batch entry after the other.
+template <class T>
+void fill(T* out, const Case& test, Which which, const Sizes& sizes,
+          const std::vector<int64_t>& positions) {
+  const DataFamily& family = DataFamilies::at(test.data);
+  const int64_t slots = static_cast<int64_t>(positions.size());
+  const std::vector<bool> tokens = tokens_of(mask_of(test), positions);
+  at::parallel_for(0, sizes.batch * sizes.heads * slots, 64, [&](int64_t begin, int64_t end) {
+    std::vector<double> channels(sizes.channels);
+    for (int64_t row = begin; row < end; ++row) {
+      const Element first{test.seed, which, static_cast<uint32_t>(row / slots / sizes.heads),
+                          static_cast<uint32_t>(row / slots % sizes.heads), 0,
+                          static_cast<uint64_t>(positions[row % slots])};
+      if (tokens[row % slots]) family.fill(test, first, channels);
+      else std::ranges::fill(channels, std::numeric_limits<double>::quiet_NaN());
+      std::ranges::transform(channels, out + row * sizes.channels, c10::convert<T, double>);
+    }
+  });
+}
+
+at::Tensor generate(const Case& test, Which which, const Sizes& sizes,
+                    const std::vector<int64_t>& positions) {
+  const int64_t slots = static_cast<int64_t>(positions.size());
+  at::Tensor x = at::empty({sizes.batch, sizes.heads, slots, sizes.channels}, test.dtype);
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, test.dtype, "problem", [&] {
+    fill(x.mutable_data_ptr<scalar_t>(), test, which, sizes, positions);
+  });
+  return x;
+}
+
+Problem generated(const Case& test, const std::vector<int64_t>& positions) {
+  const Sizes q{test.batch, test.q_heads, test.dim}, k{test.batch, test.kv_heads, test.dim};
+  const Sizes v{test.batch, test.kv_heads, test.dim_v}, d_o{test.batch, test.q_heads, test.dim_v};
+  return {generate(test, Which::kQ, q, positions), generate(test, Which::kK, k, positions),
+          generate(test, Which::kV, v, positions), generate(test, Which::kDo, d_o, positions)};
+}
+
+// The user's own q, k, v and, where there is one, do.
+Problem loaded(const Case& test) {
+  const Safetensors file = read_safetensors(parse_call(test.data).arguments.at(0));
+  const std::vector<int64_t> sizes{test.batch, test.q_heads, test.seq, test.dim_v};
+  const auto found = file.tensors.find("do");
+  Case random = test;
+  random.data = "normal";
+  const auto d_o = [&] {
+    return generate(random, Which::kDo, {test.batch, test.q_heads, test.dim_v},
+                    flatten({{0, test.seq}}));
+  };
+  Problem whole{file.tensors.at("q"), file.tensors.at("k"), file.tensors.at("v"),
+                found == file.tensors.end() ? d_o() : found->second};
+  if (whole.q.sizes() != at::IntArrayRef({test.batch, test.q_heads, test.seq, test.dim}) ||
+      whole.d_o.sizes() != at::IntArrayRef(sizes) || whole.q.scalar_type() != test.dtype)
+    throw BadCase("the tensors of " + test.data + " have other shapes than the case");
+  return whole;
+}
+
+}  // namespace
+
+Problem Problem::to(at::Device device, bool copy) const {
+  const auto there = [&](const at::Tensor& x) {
+    return x.to(device, x.scalar_type(), false, copy);
+  };
+  return {there(q), there(k), there(v), there(d_o)};
+}
+
+Problem problem_of(const Case& test) { return problem_of(test, {{0, test.seq}}); }
+
+Problem problem_of(const Case& test, const Positions& positions) {
+  if (parse_call(test.data).name != "tensors") return generated(test, flatten(positions));
+  const Problem whole = loaded(test);
+  return {shard(whole.q, 2, positions), shard(whole.k, 2, positions), shard(whole.v, 2, positions),
+          shard(whole.d_o, 2, positions)};
+}
+
+}  // namespace ringcheck::parity

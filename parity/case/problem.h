@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include "parity/case/case.h"
+
+namespace ringcheck::parity {
+
+// The tensors of a Case, in its dtype.
+struct Problem {
+  at::Tensor q;    // [batch, q_heads, seq, dim]
+  at::Tensor k;    // [batch, kv_heads, seq, dim]
+  at::Tensor v;    // [batch, kv_heads, seq, dim_v]
+  at::Tensor d_o;  // [batch, q_heads, seq, dim_v]
+
+  Problem to(at::Device device, bool copy = false) const;
+};
+
+// The whole sequence, as the data family of the case says. Every element is a function of seed,
+// mask, tensor, batch, head, global position and channel alone, so it depends neither on the world
+// nor on the sharding, threads or machine. Slots without a token hold NaN: they must not matter.
+Problem problem_of(const Case& test);
+
+// The slots of one shard, without making the rest.
+Problem problem_of(const Case& test, const Positions& positions);
+
+// Makes the tensors of some positions of a case.
+using ProblemSource = std::function<Problem(const Case&, const Positions&)>;
+
+}  // namespace ringcheck::parity

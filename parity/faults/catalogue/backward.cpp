@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// The forward pass is right, the gradients of a block are not.
+#include <ATen/ATen.h>
+
+#include "parity/faults/decorators/subject.h"
+#include "parity/faults/fault.h"
+#include "parity/faults/catalogue/cases.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// What the backward pass of a block is given, changed.
+Subject with_saved(std::function<void(Saved&, const Case&)> change) {
+  return with_kernel([change](Communicator&, const Case& test) {
+    return AroundKernel{[=](KernelCall& call) {
+      if (call.saved) change(*call.saved, test);
+    }};
+  });
+}
+
+Subject with_term(std::function<void(Gradients&, int step, const Case&)> change) {
+  return with_kernel([change](Communicator&, const Case& test) {
+    return AroundKernel{.after_backward = [=](const KernelCall& call, Gradients& term) {
+      change(term, call.step, test);
+    }};
+  });
+}
+
+// The kernel of the plan, with the LSE of each block in place of the final one.
+Subject with_block_lse() {
+  return with_parts([](Parts& parts, Communicator&, const Case&) {
+    parts.plan.kernel = with_around(
+        parts.plan.kernel, {[kernel = parts.plan.kernel](KernelCall& call) {
+          if (call.saved)
+            call.saved->lse = kernel->forward(call.q, call.kv, call.mask, call.scale).lse;
+        }});
+  });
+}
+
+// D from the output of the block alone.
+Subject with_block_delta() {
+  return with_parts([](Parts& parts, Communicator&, const Case&) {
+    parts.plan.kernel = with_around(
+        parts.plan.kernel, {[kernel = parts.plan.kernel](KernelCall& call) {
+          if (!call.saved) return;
+          const Partial part = kernel->forward(call.q, call.kv, call.mask, call.scale);
+          call.saved->d = (call.saved->d_o.to(part.out.scalar_type()) * part.out).sum(-1);
+        }});
+  });
+}
+
+const Named kScores{.tensors = {"dq", "dk"}};
+const Named kAll{.tensors = {"dq", "dk", "dv"}};
+
+const FaultGroup group{"backward", {
+  {"stale_kv_in_backward", {
+    .operators = {"M18"}, .stands_for = "B27 diffusers#14265",
+    .wrong = "the backward pass attends to its own K and V at every step",
+    .site = Site::kRotation, .cases = {cases::kCausal}, .names = kAll,
+    .subject = with_rotation([](Communicator& comm, const Layout&) {
+      return [&comm, own = at::Tensor()](Rotation& rotation, int step) mutable {
+        auto block = rotation.next();
+        if (!block || comm.ledger().phase() != Phase::kBackward) return block;
+        if (step == 0) own = block->packed;
+        block->packed = own;
+        return block;
+      };
+    })}},
+  {"dq_misses_last_step", {
+    .operators = {"M19"}, .stands_for = "BUGS 1.10: dQ last step missing",
+    .wrong = "the last block adds nothing to dQ",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dq"}},
+    .subject = with_term([](Gradients& term, int step, const Case& test) {
+      if (step == test.world - 1) term.dq.zero_();
+    })}},
+  {"dq_zero", {
+    .operators = {"M19"}, .stands_for = "BUGS 1.10: dQ = 0",
+    .wrong = "dQ is zero",
+    .site = Site::kKernel, .cases = {cases::kFull}, .names = {.tensors = {"dq"}},
+    .subject = with_term([](Gradients& term, int, const Case&) { term.dq.zero_(); })}},
+  {"backward_with_block_lse", {
+    .operators = {"M20"}, .stands_for = "B29 flash-linear-attention#1115",
+    .wrong = "P is recomputed with the LSE of the block in place of the final one",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kAll, .subject = with_block_lse()}},
+  {"delta_of_block", {
+    .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D local",
+    .wrong = "D is that of the block's own output",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
+    .subject = with_block_delta(), .moot_with = cases::kOwnDelta}},
+  {"delta_zero", {
+    .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D = 0",
+    .wrong = "the backward pre-process is left out: D = 0",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
+    .subject = with_saved([](Saved& saved, const Case&) { saved.d = at::zeros_like(saved.d); }),
+    .moot_with = cases::kOwnDelta}},
+  {"delta_of_another_head", {
+    .operators = {"M20"}, .stands_for = "B29 flash-linear-attention#1115",
+    .wrong = "the pre-process misses the head offset: D of the head before",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
+    .subject = with_saved([](Saved& saved, const Case&) { saved.d = saved.d.roll(1, 1); }),
+    .moot_with = cases::kOwnDelta}},
+  {"gradient_scale_missing_in_dk", {
+    .operators = {"M53"}, .stands_for = "NUMERICS 4: missing scale",
+    .wrong = "dK lacks the softmax scale",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dk"}},
+    .subject = with_term([](Gradients& term, int, const Case& test) {
+      term.dk = term.dk / scale_of(test);
+    })}},
+  {"group_mean_in_dv", {
+    .operators = {"M26"}, .stands_for = "NUMERICS 4: missing GQA reduction",
+    .wrong = "dV is the mean over the query heads that share it, not their sum",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dv"}},
+    .subject = with_term([](Gradients& term, int, const Case& test) {
+      term.dv = term.dv / static_cast<double>(test.q_heads / test.kv_heads);
+    })}},
+  {"backward_without_mask_on_other_blocks", {
+    .operators = {"M18"}, .stands_for = "B25 TensorRT-LLM#13821",
+    .wrong = "backward, blocks of other ranks are taken as fully visible",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kAll,
+    .subject = with_kernel([](Communicator&, const Case&) {
+      return AroundKernel{[](KernelCall& call) {
+        if (call.saved && !(call.q.positions == call.kv.positions)) call.mask.kind = Full{};
+      }};
+    })}},
+}};
+
+}  // namespace
+}  // namespace ringcheck::parity

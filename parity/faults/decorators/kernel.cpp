@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/faults/decorators/kernel.h"
+
+#include <ATen/ATen.h>
+
+#include "cp/ledger/memory.h"
+
+namespace ringcheck::parity {
+namespace {
+
+class Around final : public AttentionKernel {
+ public:
+  Around(std::shared_ptr<const AttentionKernel> kernel, AroundKernel around)
+      : kernel_(std::move(kernel)), around_(std::move(around)) {}
+
+  std::optional<std::string> refuses(const BlockShape& shape) const override {
+    return kernel_->refuses(shape);
+  }
+  int64_t workspace_bytes(const BlockShape& shape) const override {
+    return kernel_->workspace_bytes(shape);
+  }
+
+  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
+                  double scale) const override {
+    KernelCall call{q, kv, mask, scale, std::nullopt, forward_++};
+    if (around_.before) around_.before(call);
+    Partial part = kernel_->forward(call.q, call.kv, call.mask, call.scale);
+    if (around_.after_forward) around_.after_forward(call, part);
+    return part;
+  }
+
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
+                     double scale) const override {
+    KernelCall call{q, kv, mask, scale, saved, backward_++};
+    if (around_.before) around_.before(call);
+    Gradients term = kernel_->backward(call.q, call.kv, *call.saved, call.mask, call.scale);
+    if (around_.after_backward) around_.after_backward(call, term);
+    return term;
+  }
+
+ private:
+  std::shared_ptr<const AttentionKernel> kernel_;
+  AroundKernel around_;
+  mutable int forward_ = 0, backward_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const AttentionKernel> with_around(std::shared_ptr<const AttentionKernel> kernel,
+                                                   AroundKernel around) {
+  return std::make_shared<Around>(std::move(kernel), std::move(around));
+}
+
+KvBlock own_copy(const KvBlock& block) {
+  KvBlock copy = block;
+  copy.packed = buffer(block.shape, MemoryTag::kOther);
+  copy.packed.copy_(block.packed);
+  return copy;
+}
+
+}  // namespace ringcheck::parity

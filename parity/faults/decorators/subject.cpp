@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/faults/decorators/subject.h"
+
+#include <ATen/ATen.h>
+
+#include "cp/layout/shard.h"
+
+namespace ringcheck::parity {
+namespace {
+
+at::Tensor gathered(const at::Tensor& x, Communicator& comm, const Layout& layout,
+                    int64_t length) {
+  std::vector<at::Tensor> shards;
+  const at::Tensor own = x.contiguous();
+  for (int rank = 0; rank < comm.size(); ++rank) shards.push_back(at::empty_like(own));
+  comm.all_gather(own, shards, {"gather whole"}).wait();
+  return unshard(shards, 2, layout, length);
+}
+
+}  // namespace
+
+Subject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change) {
+  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+    Parts parts = options_of(test);
+    change(parts, comm, test);
+    return context_parallel_with(parts, comm, test, input);
+  };
+}
+
+Subject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make) {
+  return with_parts([=](Parts& parts, Communicator& comm, const Case& test) {
+    parts.plan.kernel = with_around(parts.plan.kernel, make(comm, test));
+  });
+}
+
+Subject with_calls(std::function<void(KernelCall&)> change) {
+  return with_kernel([=](Communicator&, const Case&) { return AroundKernel{change}; });
+}
+
+Subject with_rotation(std::function<Next(Communicator&, const Layout&)> make) {
+  return with_parts([=](Parts& parts, Communicator&, const Case&) {
+    parts.plan.rotation = with_next(parts.plan.rotation, make);
+  });
+}
+
+Subject with_gradients(std::function<AroundCarrier(Communicator&)> make) {
+  return with_parts([=](Parts& parts, Communicator&, const Case&) {
+    parts.plan.rotation = with_carrier(parts.plan.rotation, make);
+  });
+}
+
+Subject with_merge(std::function<Merge(const Case&)> make) {
+  return with_parts(
+      [=](Parts& parts, Communicator&, const Case& test) { parts.plan.merge = make(test); });
+}
+
+Subject with_transfers(std::function<Transfer(Communicator&)> make) {
+  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+    const auto relay = with_transfer(comm, make(comm));
+    return context_parallel(*relay, test, input);
+  };
+}
+
+Subject with_input(std::function<void(Problem&, Communicator&, const Case&)> change) {
+  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+    RankInput changed{input.local.to(comm.device(), true), input.positions};
+    change(changed.local, comm, test);
+    return context_parallel(comm, test, changed);
+  };
+}
+
+Subject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change) {
+  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+    RankOutput output = context_parallel(comm, test, input);
+    change(output, comm, test);
+    return output;
+  };
+}
+
+at::Tensor whole_of(const at::Tensor& x, Communicator& comm, const Case& test) {
+  return gathered(x, comm, layout_of(test), test.seq);
+}
+
+Problem whole_of(const Problem& local, Communicator& comm, const Case& test) {
+  return {whole_of(local.q, comm, test), whole_of(local.k, comm, test),
+          whole_of(local.v, comm, test), whole_of(local.d_o, comm, test)};
+}
+
+Problem shard_of(const Problem& whole, const Positions& positions) {
+  return {shard(whole.q, 2, positions), shard(whole.k, 2, positions),
+          shard(whole.v, 2, positions), shard(whole.d_o, 2, positions)};
+}
+
+RankOutput relaid(const Layout& layout, Communicator& comm, const Case& test,
+                  const RankInput& input) {
+  const Problem whole = whole_of(input.local.to(comm.device()), comm, test);
+  Parts parts = options_of(test);
+  parts.plan.layout = layout;
+  const Positions& there = layout.at(comm.rank());
+  RankOutput output =
+      context_parallel_with(parts, comm, test, {shard_of(whole, there), there});
+  for (at::Tensor* x : {&output.o, &output.lse, &output.dq, &output.dk, &output.dv,
+                        &output.q_rotated, &output.k_rotated})
+    if (x->defined()) *x = shard(gathered(*x, comm, layout, test.seq), 2, input.positions);
+  return output;
+}
+
+}  // namespace ringcheck::parity

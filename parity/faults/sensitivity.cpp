@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/faults/sensitivity.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "parity/judge/comparison.h"
+#include "parity/faults/peer_test.h"
+#include "parity/faults/planted.h"
+#include "parity/judge/truth.h"
+
+namespace ringcheck::parity {
+namespace {
+
+constexpr int kStepsADecade = 8;
+constexpr int kDecades = 19;          // 1e-17 ... 1e2
+constexpr int kEnd = kDecades * kStepsADecade;
+constexpr double kSmallest = 1e-17;
+constexpr double kConfidence = 0.95;
+
+double epsilon_of(int step) {
+  return kSmallest * std::pow(10.0, static_cast<double>(step) / kStepsADecade);
+}
+
+// Who detects, by name.
+using Detected = std::map<std::string, bool>;
+
+// What is known of a correct run of one seed.
+struct Trial {
+  Case test;
+  Problem problem;
+  Outcome clean;
+  Outcome alone;  // on one rank
+  reference::Judgement truth;
+  reference::Tensors eager;
+};
+
+Outcome solved(const Case& test, const Subject& subject) {
+  return solve({test}, {.size = test.world}, subject);
+}
+
+Case on_one_rank(Case test) {
+  test.world = 1;
+  return test;
+}
+
+Trial trial_of(at::ScalarType dtype, int seed) {
+  Trial trial;
+  trial.test = sensitivity_case(dtype);
+  trial.test.seed = static_cast<uint64_t>(seed);
+  trial.problem = problem_of(trial.test);
+  trial.clean = solved(trial.test, context_parallel);
+  trial.alone = solved(on_one_rank(trial.test), context_parallel);
+  trial.truth = truth_of(trial.test, trial.problem, trial.clean, {});
+  trial.eager = eager_attention(trial.test, trial.problem);
+  return trial;
+}
+
+void we_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
+               Detected& detected) {
+  const auto field = named.tensor;
+  const at::Tensor& value = trial.truth.value.*field;
+  const TensorVerdict verdict =
+      charted(trial.test, compare(trial.test, named.name, actual, value,
+                                  trial.truth.bound.*field, trial.truth.sigma.*field));
+  const bool hard = !(verdict.hard_ratio <= kHard), stat = !(verdict.max_z <= kStat);
+  const bool chart = verdict.chart == Status::kFail || verdict.bias_status == Status::kFail;
+  detected["hard"] |= hard;
+  detected["stat"] |= stat;
+  detected["chart"] |= chart;
+  detected["parity"] |= hard || stat || chart;
+}
+
+void others_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
+                   const at::Tensor& alone, Detected& detected) {
+  const Exhibit exhibit{trial.test, named.name, actual.to(at::kDouble), alone.to(at::kDouble),
+                        trial.truth.value.*named.tensor,
+                        (trial.eager.*named.tensor).to(at::kDouble)};
+  for (const auto& [name, peer] : PeerTests::all())
+    if (const auto accepted = peer.accepts(exhibit)) detected[name] |= !*accepted;
+}
+
+// The smallest step that is seen, if those above a seen one are seen, too; the last one is. From a
+// guess outwards, then by bisection.
+int first_seen(const std::function<bool(int)>& seen, int guess) {
+  int low = 0, high = kEnd;
+  const auto ask = [&](int step) {
+    const bool yes = seen(step);
+    if (yes) high = step;
+    else low = step + 1;
+    return yes;
+  };
+  const bool down = ask(guess);
+  for (int stride = 1; low < high; stride *= 2) {
+    const int step = down ? std::max(guess - stride, low) : std::min(guess + stride, high - 1);
+    if (ask(step) != down) break;
+  }
+  while (low < high) ask((low + high) / 2);
+  return high;
+}
+
+using Detect = std::function<Detected(double epsilon)>;
+using Steps = std::map<std::string, int>;
+
+// The smallest step of the grid at which each detector detects; one behind the last if none is.
+// The guesses are those of another trial, or none.
+Steps thresholds(const Detect& detect, const Steps& guesses) {
+  std::map<int, Detected> known;
+  const auto at = [&](int step) -> const Detected& {
+    auto found = known.find(step);
+    if (found == known.end()) found = known.emplace(step, detect(epsilon_of(step))).first;
+    return found->second;
+  };
+  Steps result;
+  for (const auto& [name, seen] : at(kEnd)) {
+    const auto guess = guesses.find(name);
+    const auto sees = [&](int step) {
+      const auto found = at(step).find(name);
+      return found != at(step).end() && found->second;
+    };
+    result[name] = !seen ? kEnd + 1
+                         : first_seen(sees, guess == guesses.end() ? kEnd / 2
+                                                                   : std::min(guess->second, kEnd));
+  }
+  return result;
+}
+
+// One row of the table: thresholds of every trial, of which the limit is the 95 % quantile.
+class Row {
+ public:
+  Row(at::ScalarType dtype, std::string what, std::string scope)
+      : dtype_(dtype), what_(std::move(what)), scope_(std::move(scope)) {}
+  // One trial more, near the one before it.
+  void add(const Detect& detect) {
+    last_ = thresholds(detect, last_);
+    for (const auto& [by, step] : last_) steps_[by].push_back(step);
+  }
+  void append_to(std::vector<Limit>& limits) {
+    for (auto& [by, steps] : steps_) {
+      std::sort(steps.begin(), steps.end());
+      const auto needed = static_cast<size_t>(
+          std::ceil(kConfidence * static_cast<double>(steps.size())));
+      const int step = steps.at(needed - 1);
+      Limit limit{dtype_text(dtype_), what_, scope_, by, {}};
+      if (step <= kEnd) limit.epsilon = epsilon_of(step);
+      limits.push_back(limit);
+    }
+  }
+
+ private:
+  at::ScalarType dtype_;
+  std::string what_, scope_;
+  std::map<std::string, std::vector<int>> steps_;
+  Steps last_;
+};
+
+Detect in_tensor(const Trial& trial, const NamedTensor& named, const std::string& scope,
+                 bool others) {
+  const at::Tensor clean = trial.clean.tensors.*named.tensor;
+  const at::Tensor alone = trial.alone.tensors.*named.tensor;
+  const at::Tensor where = planted_where(trial.test, clean, scope);
+  return [=, &trial](double epsilon) {
+    Detected detected;
+    const at::Tensor actual = planted(clean, where, epsilon);
+    we_detect(trial, named, actual, detected);
+    if (others)
+      others_detect(trial, named, actual,
+                    scope == "tensor" ? planted(alone, where, epsilon) : alone, detected);
+    return detected;
+  };
+}
+
+Detect inside(const Trial& trial, const std::string& what, bool others) {
+  return [&trial, what, others](double epsilon) {
+    const Subject wrong = slightly_wrong(what, epsilon);
+    const Outcome outcome = solved(trial.test, wrong);
+    const Outcome alone = others ? solved(on_one_rank(trial.test), wrong) : Outcome();
+    Detected detected;
+    for (const NamedTensor& named : kTensors) {
+      const at::Tensor& actual = outcome.tensors.*named.tensor;
+      we_detect(trial, named, actual, detected);
+      if (others) others_detect(trial, named, actual, alone.tensors.*named.tensor, detected);
+    }
+    return detected;
+  };
+}
+
+}  // namespace
+
+Case sensitivity_case(at::ScalarType dtype) {
+  Case test;
+  test.dtype = dtype;
+  test.mask = Causal{};
+  return test;
+}
+
+std::vector<Limit> sensitivity(const SensitivityOptions& options) {
+  std::vector<Limit> limits;
+  for (const at::ScalarType dtype : options.dtypes) {
+    std::vector<Row> rows;
+    for (int seed = 1; seed <= options.trials; ++seed) {
+      const Trial trial = trial_of(dtype, seed);
+      size_t next = 0;
+      const auto measure = [&](const std::string& what, const std::string& scope,
+                               const Detect& detect) {
+        if (seed == 1) rows.emplace_back(dtype, what, scope);
+        rows.at(next++).add(detect);
+      };
+      for (const NamedTensor& named : kTensors)
+        for (const std::string& scope : plant_scopes())
+          measure(named.name, scope, in_tensor(trial, named, scope, options.others));
+      for (const std::string& what : inner_plants())
+        measure(what, "inside", inside(trial, what, options.others));
+      if (options.tick) options.tick();
+    }
+    for (Row& row : rows) row.append_to(limits);
+  }
+  return limits;
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "cp/attention/attention_kernel.h"
+
+namespace ringcheck::parity {
+
+// How a kernel adds up and exponentiates on this hardware, seen from outside by sums of which the
+// answer is known (Fasi, Higham, Mikaitis and Pranesh 2021).
+struct Arithmetic {
+  int64_t bits = 0;      // significant bits that the sum of P V keeps, in ten orders of three keys
+  bool chops = false;    // what lies below them is dropped, not rounded to nearest
+  double lse_error = 0;  // the largest of a sweep of the exponent, in units of roundoff()
+
+  double roundoff() const;  // of one addition: 2^-bits, twice that where it chops
+};
+
+// Of the forward pass of a kernel that takes 256 queries and keys of dim 64 under a full mask.
+Arithmetic arithmetic_of(const AttentionKernel& kernel, at::ScalarType dtype, at::Device device);
+
+}  // namespace ringcheck::parity

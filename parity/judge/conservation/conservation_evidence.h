@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "parity/judge/conservation/conservation.h"
+#include "parity/judge/oracle.h"
+
+namespace ringcheck::parity {
+
+// The whole sequence of a case for the conservation laws, slots without a token zero. Where the
+// subject shows rotated q and k, its gradients are turned into their frame; otherwise everything
+// stays as given. Every token sees itself: the queries that see no key are pad slots.
+AttentionShard attention_of(const Case& test, const Problem& problem, const Outcome& outcome);
+
+// By the contract of its kernel.
+Arithmetic arithmetic_of(const Case& test, const Outcome& outcome);
+
+}  // namespace ringcheck::parity

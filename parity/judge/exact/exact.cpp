@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/exact/exact.h"
+
+#include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
+
+#include <limits>
+
+#include "cp/layout/shard.h"
+#include "parity/judge/expected/expected_counters.h"
+#include "reference/tiles/tiles.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using reference::Range;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+at::Tensor wide(const at::Tensor& x) { return x.cpu().to(at::kDouble); }
+
+}  // namespace
+
+TensorVerdict compare_exact(const Case& test, const std::string& name, const at::Tensor& actual,
+                            const at::Tensor& value, const at::Tensor& error) {
+  TensorVerdict verdict;
+  verdict.tensor = name;
+  if (!actual.defined()) {
+    verdict.status = Status::kNotApplicable;
+    return verdict;
+  }
+  if (actual.sizes() != value.sizes()) {
+    verdict.status = Status::kFail;
+    verdict.max_abs = kInfinity;
+    verdict.worst = c10::str("shape ", actual.sizes(), ", expected ", value.sizes());
+    return verdict;
+  }
+  const at::Tensor got = wide(actual);
+  const auto rounded = [&](const at::Tensor& x) { return wide(x.to(actual.scalar_type())); };
+  const at::Tensor right = (rounded(value - error) <= got) & (got <= rounded(value + error));
+  const at::Tensor distance =
+      (got - value).abs_().masked_fill_(got.eq(value), 0).nan_to_num_(kInfinity, kInfinity);
+  if (distance.numel() > 0) verdict.max_abs = distance.max().item<double>();
+  if (right.all().item<bool>()) return verdict;
+  const at::Tensor wrong = right.logical_not().view(-1).nonzero();
+  const int64_t first = wrong[0].item<int64_t>();
+  verdict.status = Status::kFail;
+  verdict.worst = c10::str(place_of(test, value.sizes(), first), ": got ",
+                           got.reshape(-1)[first].item<double>(), ", expected exactly ",
+                           rounded(value).reshape(-1)[first].item<double>(), "; ", wrong.size(0),
+                           " of ", value.numel(), " elements are wrong");
+  return verdict;
+}
+
+TensorVerdict compare_exact(const Case& test, const std::string& name, const at::Tensor& actual,
+                            const at::Tensor& value) {
+  return compare_exact(test, name, actual, value, at::zeros_like(value));
+}
+
+OracleVerdict not_applicable(const std::string& reason) {
+  OracleVerdict verdict;
+  verdict.status = Status::kNotApplicable;
+  verdict.findings = {reason};
+  return verdict;
+}
+
+at::Tensor sum_of_visible(const Evidence& evidence, const at::Tensor& x) {
+  const Mask mask = mask_of(evidence.test);
+  const Range all{0, mask.length};
+  const at::Tensor values = zero_pads(wide(x), mask, {{0, mask.length}});
+  std::vector<at::Tensor> sums;
+  for (const Range rows : reference::ranges(mask.length, 256)) {
+    sums.push_back(at::matmul(reference::visible_pairs(mask, rows, all).to(at::kDouble), values));
+    evidence.tick();
+  }
+  return at::cat(sums, 2);
+}
+
+at::Tensor keys_seen(const Case& test) {
+  at::Tensor keys = at::empty({test.seq}, at::kDouble);
+  for (int64_t position = 0; position < test.seq; ++position)
+    keys.data_ptr<double>()[position] = static_cast<double>(keys_seen(test, position));
+  return keys;
+}
+
+at::Tensor for_query_heads(const Case& test, const at::Tensor& x) {
+  return wide(x).repeat_interleave(test.q_heads / test.kv_heads, 1);
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/exact/routes.h"
+
+#include <ATen/ATen.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "parity/judge/exact/exact.h"
+#include "reference/tiles/tiles.h"
+
+namespace ringcheck::parity {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The largest score of every row, and its key. scores: [batch, q_heads, rows, seq].
+Routes largest(const at::Tensor& scores, double gap) {
+  const auto [top, keys] = scores.topk(std::min<int64_t>(2, scores.size(3)), 3);
+  const at::Tensor first = top.select(3, 0);
+  if (top.size(3) > 1) {
+    const at::Tensor near = (first - top.select(3, 1) <= gap) & first.isfinite();
+    if (near.any().item<bool>())
+      throw std::logic_error("data family routing: two scores are closer than " + std::to_string(gap));
+  }
+  return {keys.select(3, 0).masked_fill(first.isneginf(), 0), first};
+}
+
+}  // namespace
+
+Routes routes_of(const Evidence& evidence) {
+  const Case& test = evidence.test;
+  const Problem& problem = evidence.problem;
+  const at::Tensor q = problem.q.cpu().to(at::kDouble).nan_to_num();
+  const at::Tensor k = for_query_heads(test, problem.k).nan_to_num().transpose(2, 3);
+  const double gap = test.dtype == at::kDouble ? 750 : 110;
+  std::vector<at::Tensor> keys, scores;
+  for (const reference::Range rows : reference::ranges(test.seq, 256)) {
+    const at::Tensor hidden =
+        reference::visible_pairs(mask_of(test), rows, {0, test.seq}).logical_not();
+    const Routes strip =
+        largest((at::matmul(q.narrow(2, rows.begin, rows.size), k) * scale_of(test))
+                    .masked_fill(hidden, -kInfinity), gap);
+    keys.push_back(strip.key);
+    scores.push_back(strip.score);
+    evidence.tick();
+  }
+  return {at::cat(keys, 2), at::cat(scores, 2)};
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/on_devices.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "cp/device/moment.h"
+
+namespace ringcheck::parity {
+
+void on_devices(const std::vector<at::Device>& devices, int64_t count,
+                const std::function<void(int64_t, at::Device)>& work) {
+  if (devices.size() == 1 || count <= 1) {
+    for (int64_t i = 0; i < count; ++i) work(i, devices.front());
+    return;
+  }
+  std::vector<Moment> queued;
+  for (const at::Device device : devices) queued.push_back(Moment::now(device));
+  std::atomic<int64_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failing;
+  const auto run = [&](at::Device device) {
+    try {
+      const OnDevice current(device);
+      for (const Moment& moment : queued) {
+        moment.hold_back(device);
+        moment.hold_back(devices.front());
+      }
+      for (int64_t i = next++; i < count; i = next++) work(i, device);
+    } catch (...) {
+      const std::lock_guard lock(failing);
+      if (!failure) failure = std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < std::min<size_t>(devices.size(), count); ++i)
+    threads.emplace_back(run, devices[i]);
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<at::Device> devices_from(at::Device first) {
+  std::vector<at::Device> devices{first};
+  if (first.is_cpu()) return devices;
+  for (int index = 0; index < device_count(first.type()); ++index)
+    if (index != first.index())
+      devices.emplace_back(first.type(), static_cast<at::DeviceIndex>(index));
+  return devices;
+}
+
+}  // namespace ringcheck::parity

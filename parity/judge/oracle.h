@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "cp/registry.h"
+#include "parity/subject/outcome.h"
+#include "parity/judge/verdict.h"
+#include "parity/subject/contract.h"
+#include "reference/errors/bounds.h"
+
+namespace ringcheck::parity {
+
+// What an oracle may look at.
+struct Evidence {
+  const Case& test;
+  const Problem& problem;
+  const Outcome& outcome;
+  const std::vector<Outcome>& variations;  // of the runs that the oracle asked for, in its order
+  std::function<void()> tick;  // a sign of life during long work, of one thread at a time
+  int64_t sample = 0;          // queries and keys of each head to judge; 0: all
+};
+
+// PeerTests an outcome. Adding one is one file in parity/oracles.
+struct Oracle {
+  std::string proves;  // in a sentence, in the notation of docs/notation.md
+  std::function<OracleVerdict(const Evidence&)> judge;
+  // Further runs of the same subject that a relation between runs needs. None: the relation says
+  // nothing about this case.
+  std::function<std::vector<Run>(const Case&)> variations = {};
+  enum class Rigour { kExact, kBound } rigour = Rigour::kBound;  // equality, or within a bound
+  std::string cost = {};  // of judging, in the notation of docs/notation.md
+  std::string needs = {};  // what a case must have for the further runs to say something
+};
+using Oracles = Registry<Oracle>;
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/reference_rope.h"
+
+namespace ringcheck::parity {
+
+reference::Rope reference_rope(const Case& test) {
+  using Pairing = reference::Rope::Pairing;
+  reference::Rope rope;
+  switch (test.rope.pairing) {
+    case Rope::Pairing::kNone: rope.pairing = Pairing::kNone; break;
+    case Rope::Pairing::kHalf: rope.pairing = Pairing::kHalf; break;
+    case Rope::Pairing::kInterleaved: rope.pairing = Pairing::kInterleaved; break;
+  }
+  rope.base = test.rope.base;
+  rope.scaled = test.rope.llama3.has_value();
+  if (const auto& s = test.rope.llama3)
+    rope.llama3 = {s->factor, s->low, s->high, s->original_length};
+  rope.single_angles = test.dtype != at::kDouble;
+  return rope;
+}
+
+}  // namespace ringcheck::parity

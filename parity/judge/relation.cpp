@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/relation.h"
+
+#include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
+#include <nlohmann/json.hpp>
+
+#include "parity/judge/comparison.h"
+#include "parity/subject/contract.h"
+#include "parity/judge/truth.h"
+
+namespace ringcheck::parity {
+
+TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& actual,
+                        const at::Tensor& expected) {
+  const at::Tensor value = expected.to(at::kDouble), none = at::zeros_like(value);
+  return compare(test, name, actual, value, none, none);
+}
+
+bool multiplies_exactly(const Case& test) {
+  return test.dtype != at::kHalf && deterministic(test);
+}
+
+at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many) {
+  constexpr double kTiny = 0x1p-100;
+  if (!one.defined()) return {};
+  if (!many.defined() || many.sizes() != one.sizes()) return one * factor;
+  const at::Tensor tiny = (one.abs() < kTiny) & (many.abs() < factor * kTiny);
+  return at::where(tiny, many, one * factor);
+}
+
+namespace {
+
+// Position p becomes length - 1 - p; those behind the end stay.
+Positions mirrored(const Positions& positions, int64_t length) {
+  Positions mirror;
+  for (const int64_t p : flatten(positions)) mirror.push_back({p < length ? length - 1 - p : p, 1});
+  return mirror;
+}
+
+}  // namespace
+
+Run changed(const Case& test, Change change) {
+  return {test, [change = std::move(change)](const Case& c, const Positions& positions) {
+            Problem problem = problem_of(c, positions);
+            change(problem, flatten(positions));
+            return problem;
+          }};
+}
+
+Run disturbed(const Case& test, ProblemTensors which, std::function<bool(int64_t)> where) {
+  return changed(test, [=](Problem& p, const std::vector<int64_t>& positions) {
+    for (size_t slot = 0; slot < positions.size(); ++slot)
+      if (where(positions[slot]))
+        for (const auto tensor : which)
+          (p.*tensor).select(2, static_cast<int64_t>(slot)).mul_(-3).add_(1);
+  });
+}
+
+std::vector<Run> in_reverse(const Case& test, ProblemTensors which) {
+  if (!std::holds_alternative<Full>(test.mask) || test.rope.pairing != Rope::Pairing::kNone)
+    return {};
+  return {{test, [which = std::move(which)](const Case& c, const Positions& positions) {
+             Problem problem = problem_of(c, positions);
+             const Problem other = problem_of(c, mirrored(positions, c.seq));
+             for (const auto tensor : which) problem.*tensor = other.*tensor;
+             return problem;
+           }}};
+}
+
+OracleVerdict identical(const Case& test, const reference::Tensors& actual,
+                        const reference::Tensors& expected) {
+  std::vector<TensorVerdict> tensors;
+  for (const auto& [name, tensor] : kTensors) {
+    if (!(expected.*tensor).defined()) continue;
+    tensors.push_back((actual.*tensor).defined()
+                          ? same_bits(test, name, actual.*tensor, expected.*tensor)
+                          : not_returned(name));
+  }
+  return verdict_of(std::move(tensors));
+}
+
+namespace {
+
+reference::Judgement truth_of(const Run& run, const Outcome& outcome,
+                              const std::function<void()>& tick) {
+  const Problem problem =
+      run.problem(run.test, {{0, run.test.seq}}).to(outcome.tensors.o.device());
+  return truth_of(run.test, problem, outcome, tick);
+}
+
+}  // namespace
+
+Measured measured(const Run& run, const Outcome& outcome, const std::function<void()>& tick) {
+  const reference::Judgement truth = truth_of(run, outcome, tick);
+  reference::Tensors value;
+  for (const auto& [name, tensor] : kTensors)
+    if ((outcome.tensors.*tensor).defined())
+      value.*tensor = (outcome.tensors.*tensor).to(at::kDouble);
+  return {value, truth.bound, truth.sigma};
+}
+
+Measured image(const Measured& of, const Image& map) {
+  Measured result{map(of.value), map(of.bound), map(of.sigma)};
+  for (reference::Tensors* errors : {&result.bound, &result.sigma})
+    for (const auto& [name, tensor] : kTensors)
+      if ((errors->*tensor).defined()) errors->*tensor = (errors->*tensor).abs();
+  return result;
+}
+
+OracleVerdict agree(const Case& test, const Measured& actual, const Measured& expected) {
+  std::vector<TensorVerdict> tensors;
+  for (const auto& [name, tensor] : kTensors) {
+    if (!(expected.value.*tensor).defined()) continue;
+    if (!(actual.value.*tensor).defined()) {
+      tensors.push_back(not_returned(name));
+      continue;
+    }
+    const at::Tensor variance =
+        (actual.sigma.*tensor).square() + (expected.sigma.*tensor).square();
+    tensors.push_back(compare(test, name, actual.value.*tensor, expected.value.*tensor,
+                              actual.bound.*tensor + expected.bound.*tensor, variance.sqrt()));
+    // Whether a zero would pass is a question to the parity of the run itself.
+    TensorVerdict& verdict = tensors.back();
+    if (verdict.status == Status::kInconclusive) verdict.status = Status::kPass;
+  }
+  return verdict_of(std::move(tensors));
+}
+
+OracleVerdict right(const Run& run, const Outcome& outcome, const std::function<void()>& tick) {
+  const reference::Judgement truth = truth_of(run, outcome, tick);
+  const Image nothing = [](const reference::Tensors& x) {
+    return reference::Tensors{x.o * 0, x.lse * 0, x.dq * 0, x.dk * 0, x.dv * 0};
+  };
+  Measured expected{truth.value, truth.bound, truth.sigma};
+  for (const auto& [name, tensor] : kTensors)
+    if (outcome.withheld.contains(name)) (expected.value.*tensor).reset();
+  return agree(run.test, {outcome.tensors, nothing(truth.bound), nothing(truth.bound)}, expected);
+}
+
+OracleVerdict same_bits_in_all_runs(const Evidence& evidence) {
+  std::vector<OracleVerdict> parts;
+  for (const Outcome& other : evidence.variations)
+    parts.push_back(identical(evidence.test, other.tensors, evidence.outcome.tensors));
+  return all_of(std::move(parts));
+}
+
+OracleVerdict all_of(std::vector<OracleVerdict> parts) {
+  OracleVerdict whole;
+  for (OracleVerdict& part : parts) {
+    for (std::string& finding : part.findings) whole.findings.push_back(std::move(finding));
+    for (TensorVerdict& tensor : part.tensors) whole.tensors.push_back(std::move(tensor));
+  }
+  whole.status = status_of(whole.tensors);
+  return whole;
+}
+
+bool deterministic(const Case& test) {
+  return contract_json(test.kernel).at("deterministic").get<bool>();
+}
+
+}  // namespace ringcheck::parity

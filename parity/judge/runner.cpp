@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/runner.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cp/error.h"
+#include "parity/judge/comparison.h"
+#include "parity/judge/expected/expected_counters.h"
+#include "parity/subject/out_of_memory.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int64_t model(const Case& test, int rank) { return expected_counters(test, rank).peak_bytes; }
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A case that cannot run has its verdict before it starts.
+std::optional<Verdict> refused(const Case& test) {
+  const auto reason = not_supported(test);
+  if (!reason) return std::nullopt;
+  Verdict verdict;
+  verdict.test = test;
+  verdict.status = Status::kNotSupported;
+  verdict.reason = *reason;
+  return verdict;
+}
+
+// The runs that the chosen oracles ask for beside that of the case, by oracle. An oracle one of
+// whose runs is not supported gets none.
+using Variations = std::map<std::string, std::vector<Run>>;
+
+Variations variations_of(const Case& test, const RunOptions& options) {
+  Variations runs;
+  for (const std::string& name : options.judging.oracles)
+    if (const Oracle& oracle = Oracles::at(name); oracle.variations)
+      runs[name] = oracle.variations(test);
+  std::erase_if(runs, [](const auto& entry) {
+    return std::ranges::any_of(
+        entry.second, [](const Run& r) { return not_supported(r.test).has_value(); });
+  });
+  return runs;
+}
+
+at::Device device_of(const Outcome& outcome) {
+  for (const auto& [name, tensor] : kTensors)
+    if ((outcome.tensors.*tensor).defined()) return (outcome.tensors.*tensor).device();
+  return at::kCPU;
+}
+
+// What the subject did: in the run of the case, and in the others, and how long these took.
+struct Observed {
+  Outcome outcome;
+  std::map<std::string, std::vector<Outcome>> variations;
+  std::map<std::string, double> seconds;
+};
+
+// A tensor that a further run lacks is missing, too.
+void note_missing(const std::string& oracle, const Outcome& run, Outcome& whole) {
+  for (const std::string& what : run.missing)
+    whole.missing.push_back("in a further run, for " + oracle + ", " + what);
+}
+
+std::vector<Outcome> variations_for(const std::string& oracle, const Observed& observed) {
+  const auto found = observed.variations.find(oracle);
+  return found == observed.variations.end() ? std::vector<Outcome>() : found->second;
+}
+
+// Who judges: those that were chosen, and whatever they are, `returned` where a tensor is missing.
+std::vector<std::string> judges(const Observed& observed, const RunOptions& options) {
+  std::vector<std::string> names = options.judging.oracles;
+  const bool chosen = std::ranges::find(names, "returned") != names.end();
+  if (!observed.outcome.missing.empty() && !chosen) names.push_back("returned");
+  return names;
+}
+
+// What a relation says of tensors that are not there is nothing.
+OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence) {
+  const bool complete = evidence.outcome.missing.empty() && evidence.outcome.withheld.empty();
+  OracleVerdict result;
+  result.status = Status::kNotApplicable;
+  if (oracle.variations && evidence.variations.empty()) {
+    result.findings = {oracle.needs.empty() ? "no further run of this case says anything"
+                                            : "needs " + oracle.needs};
+    return result;
+  }
+  if (complete) return oracle.judge(evidence);
+  try {
+    return oracle.judge(evidence);
+  } catch (const c10::Error&) {
+    result.findings = {"needs a tensor that was not returned"};
+    return result;
+  }
+}
+
+Verdict judged(const Case& test, const Observed& observed, const RunOptions& options) {
+  const auto tick = [&] {
+    if (options.observer) options.observer(0, {"judge"});
+  };
+  tick();
+  const Problem problem = problem_of(test).to(device_of(observed.outcome));
+  Verdict verdict;
+  verdict.test = test;
+  verdict.ranks = observed.outcome.ranks;
+  for (const std::string& name : judges(observed, options)) {
+    const std::vector<Outcome> others = variations_for(name, observed);
+    const auto begin = Clock::now();
+    const Evidence evidence{test, problem, observed.outcome, others, tick, options.judging.sample};
+    OracleVerdict result = judged_by(Oracles::at(name), evidence);
+    result.name = name;
+    const auto runs = observed.seconds.find(name);
+    result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
+    verdict.oracles.push_back(std::move(result));
+  }
+  verdict.status = overall(verdict.oracles);
+  if (verdict.status == Status::kInconclusive) verdict.reason = "no check of this case counts";
+  for (const OracleVerdict& oracle : verdict.oracles)
+    if (oracle.status == Status::kInconclusive && !oracle.findings.empty())
+      verdict.reason = oracle.findings.front();
+  return verdict;
+}
+
+// Judging needs memory, too; where there is too little of it, nothing is known about the subject.
+Verdict judged_within_memory(const Case& test, const Observed& observed,
+                             const RunOptions& options) {
+  const at::Device device = device_of(observed.outcome);
+  try {
+    return within_memory(test, 0, device, model, [&] { return judged(test, observed, options); });
+  } catch (const OutOfMemory& error) {
+    Verdict verdict;
+    verdict.test = test;
+    verdict.status = Status::kInconclusive;
+    verdict.reason = std::string("not judged, as the reference ran ") + error.what();
+    verdict.ranks = observed.outcome.ranks;
+    return verdict;
+  }
+}
+
+Verdict failed(const Case& test, const RankFailure& failure) {
+  Verdict verdict;
+  verdict.test = test;
+  verdict.status = failure.hang() ? Status::kHang : Status::kCrash;
+  verdict.reason = failure.what();
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<std::string> all_oracles() {
+  std::vector<std::string> names;
+  for (const auto& [name, oracle] : Oracles::all()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> oracles_of_one_run() {
+  std::vector<std::string> names = all_oracles();
+  std::erase_if(names, [](const std::string& name) { return Oracles::at(name).variations != nullptr; });
+  return names;
+}
+
+Verdict verify(const Case& test, const RunOptions& options) {
+  if (auto verdict = refused(test)) return *verdict;
+  const auto begin = Clock::now();
+  const auto solved = [&](Run run) {
+    run.memory_model = model;
+    const ThreadWorld world{run.test.world, options.deadline, options.observer,
+                            device_type_of(run.test), run.first_device};
+    return solve(run, world, options.subject);
+  };
+  Verdict verdict;
+  try {
+    Observed observed{solved({test}), {}, {}};
+    for (const auto& [oracle, runs] : variations_of(test, options)) {
+      const auto before = Clock::now();
+      for (const Run& run : runs) {
+        observed.variations[oracle].push_back(solved(run));
+        note_missing(oracle, observed.variations[oracle].back(), observed.outcome);
+      }
+      observed.seconds[oracle] = seconds_since(before);
+    }
+    verdict = judged_within_memory(test, observed, options);
+  } catch (const RankFailure& failure) {
+    verdict = failed(test, failure);
+  }
+  verdict.seconds = seconds_since(begin);
+  return verdict;
+}
+
+std::optional<Verdict> verify(const Case& test, Communicator& world, const RunOptions& options) {
+  if (auto verdict = refused(test))
+    return world.rank() == 0 ? verdict : std::optional<Verdict>();
+  const auto begin = Clock::now();
+  const auto solved = [&](Run run) {
+    run.memory_model = model;
+    return solve(run, world, options.subject);
+  };
+  std::optional<Outcome> outcome = solved({test});
+  Observed observed;
+  for (const auto& [oracle, runs] : variations_of(test, options))
+    for (const Run& run : runs)
+      if (auto other = solved(run))
+        observed.variations[oracle].push_back(std::move(*other));
+  if (!outcome) return std::nullopt;
+  observed.outcome = std::move(*outcome);
+  for (const auto& [oracle, runs] : observed.variations)
+    for (const Outcome& run : runs) note_missing(oracle, run, observed.outcome);
+  Verdict verdict = judged_within_memory(test, observed, options);
+  verdict.seconds = seconds_since(begin);
+  return verdict;
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/truth.h"
+
+#include "parity/judge/oracle.h"
+#include "parity/judge/reference_rope.h"
+#include "reference/tiles/tiling.h"
+
+namespace ringcheck::parity {
+
+reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome) {
+  return {outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
+          outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
+          problem.v, problem.d_o, mask_of(test), scale_of(test)};
+}
+
+reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
+                              const std::function<void()>& tick) {
+  const reference::Inputs inputs = inputs_of(test, problem, outcome);
+  reference::Tiling tiling = reference::tiling_for(inputs);
+  tiling.tick = tick;
+  return reference::judge(inputs, contract_of(test), test.world, reference_rope(test), tiling);
+}
+
+}  // namespace ringcheck::parity

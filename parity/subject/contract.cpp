@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "contract_texts.h"
+#include "cp/device/cuda_library.h"
+#include "parity/subject/contract.h"
+
+namespace ringcheck::parity {
+
+namespace {
+
+// By file name, parsed once.
+const std::map<std::string, nlohmann::json>& contracts() {
+  static const std::map<std::string, nlohmann::json> table = [] {
+    std::map<std::string, nlohmann::json> parsed;
+    for (const auto& [file, text] : contract_texts()) parsed[file] = nlohmann::json::parse(text);
+    return parsed;
+  }();
+  return table;
+}
+
+// Written as powers of two: "u_a": -24 is 2^-24; null is zero.
+reference::Contract constants(const nlohmann::json& c) {
+  const auto power = [&](const char* name) {
+    return c.at(name).is_null() ? 0.0 : std::ldexp(1.0, c.at(name).get<int>());
+  };
+  return {power("u_a"),   power("u_p"),  power("eta_p"), power("u_o"), power("eta_o"),
+          power("eta_e"), power("u_in"), power("u_m"),   c.at("kappa"), c.at("c_e")};
+}
+
+}  // namespace
+
+const nlohmann::json& contract_json(const std::string& kernel) {
+  const auto found = contracts().find(kernel + ".contract.json");
+  if (found == contracts().end())
+    throw BadCase("kernel " + kernel + " has no numerics contract; add " + kernel +
+                  ".contract.json");
+  return found->second;
+}
+
+reference::Contract contract_of(const Case& test) {
+  const nlohmann::json& kernel = contract_json(test.kernel);
+  const std::string dtype = dtype_text(test.dtype);
+  if (!kernel.at("dtypes").contains(dtype))
+    throw BadCase("the contract of kernel " + test.kernel + " does not cover " + dtype);
+  return constants(kernel.at("dtypes").at(dtype));
+}
+
+reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
+  using C = reference::Contract;
+  C loosest{0, 0, 0, 0, 0, 0, 0, 0, 1, 0};
+  for (const auto& [file, kernel] : contracts())
+    for (const auto& [dtype, values] : kernel.at("dtypes").items()) {
+      if (dtypes.count(parse_dtype(dtype)) == 0) continue;
+      const C one = constants(values);
+      for (double C::*field : {&C::u_a, &C::u_p, &C::eta_p, &C::u_o, &C::eta_o, &C::eta_e,
+                               &C::u_in, &C::u_m, &C::c_e})
+        loosest.*field = std::max(loosest.*field, one.*field);
+    }
+  return loosest;
+}
+
+std::string chart_key(Case test) {
+  test.rotation = "p2p";
+  test.keep = false;
+  test.world_kind = "thread";
+  test.seed = 0;
+  return to_text(test);
+}
+
+std::optional<Chart> chart_of(const Case& test, const std::string& tensor) {
+  const nlohmann::json& kernel = contract_json(test.kernel);
+  const bool on_gpu = device_type_of(test) != at::kCPU;
+  if (on_gpu && kernel.value("architecture", "") != gpu_architecture()) return std::nullopt;
+  const auto found = kernel.at("charts").find(chart_key(test));
+  if (found == kernel.at("charts").end() || !found->contains(tensor)) return std::nullopt;
+  const nlohmann::json& c = (*found)[tensor];
+  return Chart{c.at("rms_mean"), c.at("rms_sd"), c.at("bias_mean"), c.at("bias_sd")};
+}
+
+}  // namespace ringcheck::parity

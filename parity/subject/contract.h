@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "parity/case/case.h"
+#include "reference/errors/contract.h"
+
+namespace ringcheck::parity {
+
+// What RMS z, and the |bias| of the worst rank, of a tensor were over many seeds of one case.
+struct Chart {
+  double rms_mean = 0, rms_sd = 0, bias_mean = 0, bias_sd = 0;
+};
+
+// The numerics contract of a kernel, as committed beside its source. Throws BadCase.
+const nlohmann::json& contract_json(const std::string& kernel);
+
+// The numerics contract of the kernel of a case, for its dtype. Throws BadCase where the kernel's
+// contract lists no such dtype.
+reference::Contract contract_of(const Case& test);
+
+// For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed
+// contract has for one of them.
+reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);
+
+// The case that stands for all that give the same numbers: rotations agree bit for bit.
+std::string chart_key(Case test);
+
+// Its calibration for this case and tensor; nothing at shapes that were not calibrated, nor on GPUs
+// of another architecture than the contract says: other hardware may add up in another way.
+std::optional<Chart> chart_of(const Case& test, const std::string& tensor);
+
+}  // namespace ringcheck::parity

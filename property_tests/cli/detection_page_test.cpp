@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// docs/detection.md and README.md say what the committed results say.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "property_tests/parity/faults/detection_gate.h"
+#include "property_tests/cli/program.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string committed(const std::string& path) {
+  return std::string(RINGCHECK_SOURCE_DIR) + "/" + path;
+}
+
+Ran page_of(const std::string& matrix) {
+  return ringcheck({"detection", matrix, committed("reports/results/cpu_sensitivity.json"),
+                    committed("reports/results/cpu_clean.summary.json")});
+}
+
+// White space as single spaces: README breaks lines elsewhere.
+std::string words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::string words;
+  for (std::string word; stream >> word;) words += word + " ";
+  return words;
+}
+
+TEST(DetectionPage, IsThatOfTheCommittedResults) {
+  const Ran ran = page_of(committed("reports/results/cpu_faults.json"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(ran.out == read_text(committed("docs/detection.md")))
+      << "docs/detection.md is not what `ringcheck detection` writes: see docs/cli.md";
+}
+
+TEST(DetectionPage, SaysInShortWhatReadmeSays) {
+  const std::string page = read_text(committed("docs/detection.md"));
+  const size_t begin = page.find("\n\n") + 2, end = page.find("\n\n", begin);
+  const std::string in_short = words_of(page.substr(begin, end - begin));
+  EXPECT_THAT(in_short, HasSubstr("plants"));
+  EXPECT_THAT(words_of(read_text(committed("README.md"))), HasSubstr(in_short));
+}
+
+TEST(DetectionPage, FollowsItsFigures) {
+  const Folder folder;
+  auto matrix = committed_result("cpu_faults.json");
+  for (auto& cell : matrix["cells"])
+    if (cell["result"] == "killed") cell["result"] = "survived";
+  write_text(folder.file("cpu_faults.json"), matrix.dump());
+  const Ran ran = page_of(folder.file("cpu_faults.json"));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("**survived**"), HasSubstr(" 0 are killed")));
+}
+
+TEST(DetectionPage, RefusesWhatIsNoResult) {
+  for (const char* file : {"README.md", "reports/results/cpu_smoke.json", "nothing.json"}) {
+    const Ran ran = page_of(committed(file));
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(file));
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace ringcheck::testing

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that really die or stop, under the real command.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "property_tests/cli/program.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+// Large enough that it still runs when it is hit.
+const std::string kLargeMpi = "ring:p2p/headtail/causal/mpi/P3/hq4/hkv4/s9000/d128/float32";
+const std::string kLargeThread = "ring:p2p/headtail/causal/thread/P3/hq4/hkv4/s9000/d128/float32";
+const std::string kSmallMpi = "ring:p2p/headtail/causal/mpi/P3/hq2/hkv2/s60/d16/float32";
+const std::string kSmallThread = "ring:p2p/headtail/causal/thread/P3/hq2/hkv2/s60/d16/float32";
+
+class Supervisor : public ::testing::Test {
+ protected:
+  void start(std::vector<std::string> words,
+             const std::map<std::string, std::string>& environment = {}) {
+    words.insert(words.begin(), {ringcheck_program(), "verify", "--json", folder_.file("json"),
+                                 "--junit", folder_.file("junit")});
+    program_ = std::make_unique<Running>(words, environment);
+  }
+
+  // The worker process of an MPI rank, or of all threads (rank -1), well into its first case.
+  pid_t worker(int rank) {
+    const std::string sign =
+        rank < 0 ? "" : "\nOMPI_COMM_WORLD_RANK=" + std::to_string(rank) + "\n";
+    pid_t found = -1;
+    EXPECT_TRUE(wait_until(60, [&] {
+      for (const Running::Found& process : program_->workers())
+        if (process.command.find("mpirun") == std::string::npos &&
+            ("\n" + process.environment).find(sign) != std::string::npos)
+          found = process.pid;
+      return found > 0;
+    }));
+    wait_until(2.5, [] { return false; });
+    return found;
+  }
+
+  Ran end() {
+    const Ran ran = program_->wait();
+    EXPECT_TRUE(wait_until(5, [&] { return program_->workers().empty(); })) << "orphans survive";
+    return ran;
+  }
+
+  json cases() const { return json::parse(read_text(folder_.file("json"))).at("cases"); }
+
+  Folder folder_;
+  std::unique_ptr<Running> program_;
+};
+
+TEST_F(Supervisor, AKilledMpiRankCostsItsCaseOnly) {
+  start({"--case", kLargeMpi, "--case", kSmallMpi});
+  ::kill(worker(1), SIGKILL);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "crash");
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(),
+              MatchesRegex("rank 1 in .+: signal 9 \\(Killed\\)"));
+  EXPECT_GE(cases()[0]["findings"].size(), 3U);
+  EXPECT_EQ(cases()[1]["verdict"], "pass");
+  EXPECT_THAT(read_text(folder_.file("junit")), HasSubstr("<system-out>"));
+}
+
+TEST_F(Supervisor, AStoppedMpiRankIsAHangThatNamesIt) {
+  start({"--case", kLargeMpi, "--case", kSmallMpi, "--deadline", "8"});
+  ::kill(worker(2), SIGSTOP);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "hang");
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("rank 2 in "));
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("stopped"));
+  EXPECT_EQ(cases()[1]["verdict"], "pass");
+}
+
+TEST_F(Supervisor, AKilledThreadWorkerCostsItsCaseOnly) {
+  start({"--case", kLargeThread, "--case", kSmallThread});
+  ::kill(worker(-1), SIGKILL);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "crash");
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(),
+              MatchesRegex("rank [012] in .+signal 9 \\(Killed\\)"));
+  EXPECT_EQ(cases()[1]["verdict"], "pass");
+}
+
+TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {
+  start({"--case", kLargeThread});
+  ::kill(worker(-1), SIGSEGV);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("signal 11"));
+}
+
+TEST_F(Supervisor, AStoppedThreadWorkerIsAHang) {
+  start({"--case", kLargeThread, "--case", kSmallThread, "--deadline", "5"});
+  ::kill(worker(-1), SIGSTOP);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "hang");
+  EXPECT_EQ(cases()[1]["verdict"], "pass");
+}
+
+TEST_F(Supervisor, AnInterruptKeepsWhatIsKnown) {
+  start({"--case", kSmallThread, "--case", kLargeMpi, "--case", kSmallMpi});
+  worker(0);
+  program_->signal(SIGINT);
+  EXPECT_EQ(end().code, 6);
+  EXPECT_EQ(cases()[0]["verdict"], "pass");
+  EXPECT_EQ(cases()[1]["verdict"], "skipped");
+  EXPECT_EQ(cases()[2]["verdict"], "skipped");
+  EXPECT_THAT(cases()[2]["reason"].get<std::string>(), HasSubstr("interrupted"));
+}
+
+TEST_F(Supervisor, NoRankOutlivesAKilledSupervisor) {
+  for (const std::string& text : {kLargeMpi, kLargeThread}) {
+    start({"--case", text});
+    worker(text == kLargeMpi ? 1 : -1);
+    program_->signal(SIGKILL);
+    EXPECT_EQ(end().code, 128 + SIGKILL);
+  }
+}
+
+TEST_F(Supervisor, WithoutMpirunItsCasesAreSkippedAndSaidSo) {
+  start({"--case", kSmallThread, "--case", kSmallMpi}, {{"PATH", "/nonexistent"}});
+  const Ran ran = end();
+  EXPECT_EQ(ran.code, 6);
+  EXPECT_EQ(cases()[0]["verdict"], "pass");
+  EXPECT_EQ(cases()[1]["verdict"], "skipped");
+  EXPECT_THAT(ran.out, HasSubstr("mpirun was not found"));
+  start({"--case", kSmallMpi}, {{"PATH", "/nonexistent"}});
+  EXPECT_EQ(end().code, 77);
+}
+
+TEST_F(Supervisor, AnMpirunThatCannotStartIsSaidSo) {
+  write_text(folder_.file("mpirun"), "#!/bin/sh\necho no slots today\nexit 1\n");
+  std::filesystem::permissions(folder_.file("mpirun"), std::filesystem::perms::owner_all);
+  start({"--case", kSmallMpi, "--case", kSmallThread}, {{"PATH", folder_.path()}});
+  EXPECT_EQ(end().code, 6);
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("no slots today"));
+}
+
+}  // namespace
+}  // namespace ringcheck::testing

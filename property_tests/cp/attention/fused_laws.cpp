@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention/fused.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "property_tests/parity/case/generators.h"
+#include "property_tests/test_device.h"
+
+// Fused forms give the bits of the tensor operations that they stand for. There are some for GPUs
+// only: with RINGCHECK_TEST_DEVICE=cpu these laws compare the tensor operations with themselves.
+namespace ringcheck {
+namespace {
+
+Partial on_device(const Partial& x) { return {x.out.to(test_device()), x.lse.to(test_device())}; }
+
+double unit_roundoff(at::ScalarType type) { return type == at::kDouble ? 0x1p-53 : 0x1p-24; }
+
+// A form for the device that only knows sizes.
+const FusedForms::Add registered{
+    "meta", {[](const Partial&, const Partial&) { return Partial{at::ones({1}), at::ones({1})}; },
+             [](const at::Tensor&, const at::Tensor&, const at::Tensor&, Rope::Pairing, double) {
+               return at::ones({1});
+             }}};
+
+TEST(Fused, IsUsedForContiguousTensorsOfItsDevice) {
+  const auto made = [](at::ScalarType lse) {
+    return Partial{at::empty({1, 2, 3, 4}, at::TensorOptions(at::kMeta)),
+                   at::empty({1, 2, 3}, at::TensorOptions(at::kMeta).dtype(lse))};
+  };
+  const Partial a = made(at::kFloat);
+  EXPECT_EQ(merge(a, a).out.numel(), 1);
+  // Others go to the tensor operations, some of which do not know this device.
+  EXPECT_THROW(merge(a, made(at::kDouble)), c10::Error);
+  const Partial strided{a.out.transpose(2, 3).contiguous().transpose(2, 3), a.lse};
+  EXPECT_THROW(merge(a, strided), c10::Error);
+  Rope rope;
+  rope.pairing = Rope::Pairing::kHalf;
+  EXPECT_EQ(rotate(a.out, rope, {Full{}, 3}, {{0, 3}}).numel(), 1);
+}
+
+TEST(Fused, IsThereForGpusAndOnlyThere) {
+  EXPECT_EQ(fused_on(test_device()) != nullptr, test_device_type() == at::kCUDA);
+  EXPECT_EQ(fused_on(at::kCPU), nullptr);
+}
+
+// merge, with empty rows and LSEs up to 10000 apart.
+RC_GTEST_PROP(Fused, MergeHasTheBitsOfTensorOperations, ()) {
+  const gen::PartialShape shape = *gen::partial_shape().as("shape");
+  const double apart = *gen::choice<double>({1, 0.01, 30, 100, 1e4}).as("LSE spread");
+  const uint64_t seed = *gen::seed().as("seed");
+  const Partial a = gen::partial(shape, seed, apart), b = gen::partial(shape, seed + 10, apart);
+  const Partial merged = merge(on_device(a), on_device(b));
+  RC_ASSERT(difference(merged, merge_by_tensors(on_device(a), on_device(b))) == "");
+  RC_ASSERT(difference(merge(on_device(b), on_device(a)), merged) == "");
+  // The host's exp and log are other ones.
+  const Partial host = merge_by_tensors(a, b);
+  const double u = unit_roundoff(a.out.scalar_type());
+  const at::Tensor most = at::maximum(a.out.abs(), b.out.abs());
+  RC_ASSERT(((merged.out.cpu() - host.out).abs() <= most * (16 * u)).all().item<bool>());
+  const at::Tensor seen = host.lse.isfinite();
+  RC_ASSERT(at::equal(merged.lse.cpu().isneginf(), host.lse.isneginf()));
+  RC_ASSERT(((merged.lse.cpu() - host.lse).abs() <= (host.lse.abs() + 1) * (4 * u))
+                .masked_select(seen)
+                .all()
+                .item<bool>());
+}
+
+// Tensors that the fused form does not take go the other way.
+RC_GTEST_PROP(Fused, StridedPartialsMergeAlike, ()) {
+  gen::PartialShape shape = *gen::partial_shape().as("shape");
+  const uint64_t seed = *gen::seed().as("seed");
+  const Partial a = on_device(gen::partial(shape, seed, 1));
+  const Partial b = on_device(gen::partial(shape, seed + 10, 1));
+  const Partial strided{a.out.transpose(1, 2).contiguous().transpose(1, 2), a.lse};
+  RC_ASSERT(difference(merge(strided, b), merge(a, b)) == "");
+}
+
+// rotate and rotate_back, up to position 2^20.
+RC_GTEST_PROP(Fused, RotationHasTheBitsOfTensorOperations, ()) {
+  const int64_t slots = *gen::between(1, 40).as("slots"), pairs = *gen::between(1, 70).as("pairs");
+  const at::ScalarType dtype = *gen::dtype().as("dtype");
+  const uint64_t seed = *gen::seed().as("seed");
+  const auto pairing = *gen::choice<Rope::Pairing>(
+      {Rope::Pairing::kHalf, Rope::Pairing::kInterleaved}).as("pairing");
+  const double direction = *gen::flag().as("back") ? -1 : 1;
+  Rope rope;
+  rope.pairing = pairing;
+  const Positions positions{{*gen::between(0, 1 << 20).as("first"), slots,
+                             *gen::between(1, 5).as("stride")}};
+  const at::Tensor x = normal({2, 3, slots, 2 * pairs}, seed, dtype).to(test_device());
+  const Mask mask{Full{}, 1 << 21};
+  const auto wide = x.options().dtype(accumulation_type(dtype));
+  std::vector<double> f;
+  for (int64_t c = 0; c < pairs; ++c)
+    f.push_back(
+        std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(2 * pairs)));
+  const at::Tensor expected =
+      turn_by_tensors(x, at::tensor(flatten(positions), at::kLong).to(wide),
+                      at::tensor(f, at::kDouble).to(wide), pairing, direction);
+  const auto turn = direction < 0 ? rotate_back : rotate;
+  RC_ASSERT(difference(turn(x, rope, mask, positions), expected) == "");
+  // Not contiguous: the same.
+  const at::Tensor strided = x.transpose(1, 2).contiguous().transpose(1, 2);
+  RC_ASSERT(difference(turn(strided, rope, mask, positions), expected) == "");
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cp/layout/shard.h"
+#include "parity/case/data_family.h"
+#include "parity/case/problem.h"
+#include "property_tests/parity/oracles/exact_cases.h"
+#include "property_tests/parity/case/generators.h"
+#include "property_tests/property.h"
+
+namespace ringcheck {
+namespace {
+
+using parity::Case;
+using parity::Problem;
+
+at::Tensor tokens_only(const Case& test, const at::Tensor& x, const Positions& positions) {
+  return zero_pads(x, parity::mask_of(test), positions);
+}
+
+// What a rank generates for itself is its shard of the whole: values depend on the global
+// position, not on world or balancer.
+RC_GTEST_PROP(Problem, IsTheSameHoweverItIsCut, ()) {
+  const Case test = *gen::exact_case(*gen::name_of<parity::DataFamilies>());
+  const Positions all{{0, test.seq}};
+  const Problem whole = parity::problem_of(test);
+  for (const Positions& own : parity::layout_of(test)) {
+    const Problem local = parity::problem_of(test, own);
+    for (const auto& [mine, global] : {std::pair{local.q, whole.q}, {local.k, whole.k},
+                                       {local.v, whole.v}, {local.d_o, whole.d_o}})
+      RC_ASSERT(difference(tokens_only(test, mine, own),
+                           shard(tokens_only(test, global, all), 2, own)) == "");
+  }
+}
+
+// Neither the number of ranks nor anything else of how a case is run is in its numbers.
+RC_GTEST_PROP(Problem, IsTheSameOnAnyWorld, ()) {
+  const Case test = *gen::exact_case(*gen::name_of<parity::DataFamilies>());
+  Case other = test;
+  other.world = test.world % 8 + 1;
+  other.balance = "contiguous";
+  other.block = 1;
+  other.rotation = "p2p";
+  const Positions all{{0, test.seq}};
+  const Problem one = parity::problem_of(test), two = parity::problem_of(other);
+  for (const auto& [a, b] : {std::pair{one.q, two.q}, {one.k, two.k}, {one.v, two.v}, {one.d_o, two.d_o}})
+    RC_ASSERT(difference(tokens_only(test, a, all), tokens_only(test, b, all)) == "");
+}
+
+// Another seed, other numbers.
+RC_GTEST_PROP(Problem, DependsOnTheSeed, ()) {
+  Case test = *gen::test_case();
+  test.mask = Full{};
+  const Problem one = parity::problem_of(test);
+  ++test.seed;
+  RC_ASSERT(!one.q.equal(parity::problem_of(test).q));
+}
+
+// Slots without a token hold NaN, so whatever reads them shows.
+TEST(Problem, PoisonsPadSlots) {
+  const Case test = parity::parse_case("doc[3:5,2]/P2/hq1/hkv1/d4");
+  const Problem whole = parity::problem_of(test);
+  EXPECT_TRUE(whole.k.narrow(2, 3, 2).isnan().all().item<bool>());
+  EXPECT_FALSE(whole.k.narrow(2, 0, 3).isnan().any().item<bool>());
+  const Problem last = parity::problem_of(test, {{6, 2}});
+  EXPECT_TRUE(last.q.narrow(2, 1, 1).isnan().all().item<bool>());
+}
+
+double standard_deviation(const at::Tensor& x) { return x.to(at::kDouble).std().item<double>(); }
+
+// The default family has logits of standard deviation 3, random dO, and is exact in float32.
+TEST(Problem, SpreadsItsLogits) {
+  const Case test = parity::parse_case("s1K/hq2/hkv2/d64/float64");
+  const Problem p = parity::problem_of(test);
+  const at::Tensor logits = at::matmul(p.q, p.k.transpose(2, 3)).mul_(parity::scale_of(test));
+  EXPECT_GT(standard_deviation(logits), 3.0);
+  EXPECT_LT(standard_deviation(logits), 3.4);
+  EXPECT_NEAR(standard_deviation(p.d_o), 1.02, 0.03);
+  EXPECT_NEAR(p.v.mean().item<double>(), 0, 0.02);
+}
+
+TEST(Problem, IsRoundedOnceFromTheSameValues) {
+  for (const auto& [family, entry] : parity::DataFamilies::all()) {
+    Case test = parity::parse_case("s64/hq2/hkv1/d8/float32");
+    test.data = family;
+    const Problem wide = parity::problem_of(test);
+    for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+      test.dtype = dtype;
+      EXPECT_TRUE(parity::problem_of(test).v.equal(wide.v.to(dtype))) << family;
+    }
+    EXPECT_FALSE(entry.says.empty());
+    EXPECT_TRUE(wide.q.isfinite().all().item<bool>()) << family;
+  }
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The oracles of this build kill no fewer planted bugs than the committed result says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "property_tests/parity/faults/detection_gate.h"
+#include "property_tests/cli/program.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using nlohmann::json;
+
+json hunted(const std::string& dtype, const std::string& oracles) {
+  const Folder folder;
+  const Ran ran =
+      ringcheck({"faults", "--dtype", dtype, "--oracles", oracles, "--json", folder.file("json")});
+  // The self-test of the judging is met, and the same cases without a bug are clean.
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  return json::parse(read_text(folder.file("json")));
+}
+
+class KillScore : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(KillScore, IsNoLower) {
+  const std::string dtype = GetParam();
+  const json matrix = hunted(dtype, "all");
+  EXPECT_THAT(lost_kills(matrix, committed_result("cpu_faults.json"), dtype),
+              ::testing::IsEmpty());
+  const json& score = matrix.at("score");
+  const int killed = score.at("killed"), localised = score.at("localised");
+  EXPECT_GT(killed, 0);
+  EXPECT_GE(10 * localised, 9 * killed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, KillScore,
+                         ::testing::Values("float64", "float32", "bf16", "fp16"));
+
+// A build that judges less is refused.
+TEST(KillGate, RefusesARunWithoutMostOracles) {
+  const json matrix = hunted("bf16", "counters");
+  EXPECT_GT(lost_kills(matrix, committed_result("cpu_faults.json"), "bf16").size(), 50U);
+}
+
+}  // namespace
+}  // namespace ringcheck::testing

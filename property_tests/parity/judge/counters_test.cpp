@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "parity/judge/expected/expected_counters.h"
+#include "property_tests/parity/case/generators.h"
+#include "property_tests/property.h"
+
+namespace ringcheck {
+namespace {
+
+using parity::Case;
+using parity::expected_counters;
+
+std::vector<int64_t> pairs_of_all(const Case& test) {
+  std::vector<int64_t> pairs;
+  for (int rank = 0; rank < test.world; ++rank)
+    pairs.push_back(expected_counters(test, rank).forward.pairs);
+  return pairs;
+}
+
+// Every position has the owner that the layout gives it.
+RC_GTEST_PROP(ExpectedCounters, KnowTheOwners, ()) {
+  const Case test = *gen::test_case();
+  const Layout layout = parity::layout_of(test);
+  int64_t seen = 0;
+  for (int rank = 0; rank < test.world; ++rank)
+    for (const int64_t position : flatten(layout[rank]))
+      if (position < test.seq) {
+        RC_ASSERT(parity::owner_of(test, position) == rank);
+        ++seen;
+      }
+  RC_ASSERT(seen == test.seq);
+}
+
+// A query sees as many keys as the predicate says.
+RC_GTEST_PROP(ExpectedCounters, CountTheVisibleKeys, ()) {
+  const Case test = *gen::test_case();
+  const Mask mask = parity::mask_of(test);
+  for (int64_t q = 0; q < test.seq; ++q) {
+    int64_t seen = 0;
+    for (int64_t k = 0; k < test.seq; ++k) seen += visible(mask, q, k);
+    RC_ASSERT(parity::keys_seen(test, q) == seen);
+  }
+}
+
+TEST(ExpectedCounters, HeadTailBalancesACausalMask) {
+  EXPECT_EQ(pairs_of_all(parity::parse_case("headtail/causal/P4/b1/hq1/hkv1/s64")),
+            std::vector<int64_t>(4, 64 / 8 * 65));
+  // A length that does not divide: 2P chunks of two slots, nine tokens.
+  EXPECT_EQ(pairs_of_all(parity::parse_case("headtail/causal/P4/b1/hq1/hkv1/s9")),
+            (std::vector<int64_t>{3, 7, 11, 24}));
+}
+
+// Documents of 4 and 12 tokens on two ranks: contiguous cutting gives 8 positions each but 36
+// pairs more to the second rank (pytorch#189902).
+TEST(ExpectedCounters, SeeAnImbalanceThatOutputsHide) {
+  EXPECT_EQ(pairs_of_all(parity::parse_case("contiguous/doc[4,12]/P2/b1/hq1/hkv1")),
+            (std::vector<int64_t>{20, 68}));
+}
+
+TEST(ExpectedCounters, AreTheDocumentedOnes) {
+  // b2, hkv2, 12 slots, 4 + 6 channels, bf16: a block of 480 elements, 960 bytes, 1920 in float32.
+  const auto ring = expected_counters(
+      parity::parse_case("ring:p2p/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16"), 1);
+  EXPECT_EQ(ring.forward.bytes, 2 * 960);
+  EXPECT_EQ(ring.forward.messages, 2);
+  EXPECT_EQ(ring.backward.bytes, 2 * 960 + 3 * 1920);
+  EXPECT_EQ(ring.backward.messages, 5);
+  EXPECT_EQ(ring.kv_bytes, 3 * 960);
+  EXPECT_EQ(ring.traveller_bytes, 2 * 1920);
+  EXPECT_EQ(ring.forward.flops, ring.forward.pairs * 2 * 10);
+  EXPECT_EQ(ring.backward.flops, ring.backward.pairs * (6 * 4 + 4 * 6));
+  EXPECT_EQ(ring.sent_to, (std::vector<int64_t>{0, 0, 4 * 960 + 3 * 1920}));
+  const auto gather = expected_counters(
+      parity::parse_case("ring:allgather/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16"), 1);
+  EXPECT_EQ(gather.backward.bytes, 2 * 960 + 2 * 1920);
+  EXPECT_EQ(gather.backward.messages, 4);
+  EXPECT_EQ(gather.kv_bytes, 4 * 960);
+  const auto keep = expected_counters(
+      parity::parse_case("ring:allgather[keep]/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16"), 1);
+  EXPECT_EQ(keep.backward.bytes, 2 * 1920);
+  const auto alone = expected_counters(parity::parse_case("ring:p2p/P1"), 0);
+  EXPECT_EQ(alone.forward.bytes + alone.backward.bytes + alone.backward.messages, 0);
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// A relation between runs is only worth what it rejects: for each of them a subject that breaks it,
+// and that without the breach passes.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "parity/judge/relation.h"
+#include "parity/judge/runner.h"
+#include "property_tests/parity/case/generators.h"
+#include "property_tests/property.h"
+
+namespace ringcheck {
+namespace {
+
+using parity::Case;
+using parity::RankInput;
+using parity::RankOutput;
+using parity::Status;
+
+// A subject that is ours between two changes.
+struct Breach {
+  std::string relation;
+  std::string where;  // what of the case must be so for the relation to say something
+  std::function<void(const Case&, RankInput&)> before = [](const Case&, RankInput&) {};
+  std::function<void(const Case&, const RankInput&, RankOutput&)> after =
+      [](const Case&, const RankInput&, RankOutput&) {};
+};
+
+parity::Subject broken(const Breach& breach) {
+  return [&breach](Communicator& comm, const Case& test, const RankInput& given) {
+    RankInput input{given.local.to(at::kCPU, true), given.positions};
+    breach.before(test, input);
+    RankOutput output = parity::context_parallel(comm, test, input);
+    breach.after(test, given, output);
+    return output;
+  };
+}
+
+Status verdict_of(const Case& test, const std::string& relation, const parity::Subject& subject) {
+  parity::RunOptions options;
+  options.subject = subject;
+  options.judging.oracles = {relation};
+  const parity::Verdict verdict = parity::verify(test, options);
+  return verdict.oracles.empty() ? verdict.status : verdict.oracles.front().status;
+}
+
+std::atomic<int> calls{0};
+
+std::vector<Breach> breaches() {
+  const auto unchanged = [](const Case&, RankInput&) {};
+  return {
+      {"repetition", "", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.dq.mul_(1 + 0.1 * ++calls); }},
+      {"rotations", "", unchanged,
+       [](const Case& c, const RankInput&, RankOutput& o) {
+         if (c.rotation == "allgather") o.dv.mul_(1.02);
+       }},
+      {"run-to-run", "", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.dk.mul_(1 + 0.1 * ++calls); }},
+      {"larger-batch", "", unchanged,
+       [](const Case& c, const RankInput&, RankOutput& o) {
+         o.dv.mul_(1 + 0.1 * static_cast<double>(c.batch));
+       }},
+      {"splitting", "", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.lse.mul_(1.5); }},
+      {"position-shift", "",
+       [](const Case&, RankInput& in) {
+         int64_t slot = 0;
+         for (const int64_t position : flatten(in.positions))
+           in.local.q.select(2, slot++).mul_(1 + static_cast<double>(position));
+       }},
+      {"worlds", "", unchanged,
+       [](const Case& c, const RankInput&, RankOutput& o) { o.o.mul_(1 + 0.2 * c.world); }},
+      {"balancers", "", unchanged,
+       [](const Case& c, const RankInput&, RankOutput& o) {
+         if (c.balance == "contiguous") o.lse.add_(0.1);
+       }},
+      {"key-order", "full", [](const Case&, RankInput& in) { in.local.v.select(2, 0).mul_(4); }},
+      {"query-order", "full", [](const Case&, RankInput& in) { in.local.q.select(2, 0).mul_(4); }},
+      {"key-shift", "causal", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.lse.mul_(1.5); }},
+      {"score-scale", "causal", [](const Case&, RankInput& in) { in.local.q.add_(0.25); }},
+      {"value-scale", "causal", [](const Case&, RankInput& in) { in.local.v.add_(0.25); }},
+      {"value-sum", "causal", [](const Case&, RankInput& in) { in.local.v.square_(); }},
+      {"channel-order", "causal",
+       [](const Case&, RankInput& in) { in.local.q.select(3, 0).mul_(4); }},
+      {"head-order", "causal", [](const Case&, RankInput& in) { in.local.q.select(1, 0).mul_(4); }},
+      {"repeated-heads", "causal",
+       [](const Case& c, RankInput& in) {
+         if (c.kv_heads < c.q_heads) in.local.k = in.local.k.roll(1, 1);
+       }},
+      {"causality", "causal", unchanged,
+       [](const Case&, const RankInput& in, RankOutput& o) {
+         o.o.add_(in.local.v.nan_to_num(0).sum().item<double>());
+       }},
+      {"prefix", "causal", unchanged,
+       [](const Case& c, const RankInput&, RankOutput& o) {
+         o.o.mul_(1 + 0.1 * static_cast<double>(c.seq));
+       }},
+      {"pads", "causal", unchanged,
+       [](const Case& c, const RankInput& in, RankOutput& o) {
+         int64_t slot = 0;
+         for (const int64_t position : flatten(in.positions)) {
+           if (position >= c.seq) o.o.add_(in.local.v.select(2, slot).nan_to_num(7).mean().item<double>());
+           ++slot;
+         }
+       }},
+      {"extremes", "causal", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) { o.lse.clamp_max_(60); }},
+      {"other-values", "causal", unchanged,
+       [](const Case&, const RankInput& in, RankOutput& o) {
+         o.record.forward.bytes_sent +=
+             static_cast<int64_t>(in.local.q.select(2, 0).abs().sum().item<double>() * 1000);
+       }},
+  };
+}
+
+std::vector<std::string> relations() {
+  std::vector<std::string> names;
+  for (const auto& [name, oracle] : parity::Oracles::all())
+    if (oracle.variations) names.push_back(name);
+  return names;
+}
+
+TEST(Relations, EachRejectsTheSubjectThatBreaksIt) {
+  for (const Breach& breach : breaches()) {
+    int judged = 0;
+    for (const char* dtype : {"float64", "float32", "bf16", "fp16"}) {
+      Case test = parity::parse_case(std::string("ring:p2p/headtail/P3/b2/hq4/hkv2/s37/d8/dv12/") +
+                                     dtype + "/" + (breach.where.empty() ? "causal" : breach.where));
+      const Status clean = verdict_of(test, breach.relation, parity::context_parallel);
+      if (clean == Status::kNotApplicable) continue;
+      EXPECT_EQ(clean, Status::kPass) << breach.relation << " " << dtype;
+      EXPECT_EQ(verdict_of(test, breach.relation, broken(breach)), Status::kFail)
+          << breach.relation << " " << dtype;
+      ++judged;
+    }
+    EXPECT_GE(judged, 3) << breach.relation;
+  }
+}
+
+// None but those whose relation is about counters lets a NaN pass.
+TEST(Relations, NaNIsRejectedByEach) {
+  const Breach nan{"", "", [](const Case&, RankInput&) {},
+                   [](const Case&, const RankInput&, RankOutput& o) {
+                     for (at::Tensor* x : {&o.o, &o.lse, &o.dq, &o.dk, &o.dv})
+                       x->select(2, 0).fill_(NAN);
+                   }};
+  for (const Breach& breach : breaches()) {
+    if (breach.relation == "other-values") continue;
+    const Case test = parity::parse_case("ring:p2p/contiguous/P3/hq4/hkv2/s37/d8/float32/" +
+                                         (breach.where.empty() ? "causal" : breach.where));
+    EXPECT_EQ(verdict_of(test, breach.relation, broken(nan)), Status::kFail) << breach.relation;
+  }
+}
+
+// A law for every relation that has registered, those of other files included.
+RC_GTEST_PROP(Relations, HoldForRandomCases, ()) {
+  const Case test = *gen::test_case().as("case");
+  parity::RunOptions options;
+  options.judging.oracles = relations();
+  const parity::Verdict verdict = parity::verify(test, options);
+  for (const parity::OracleVerdict& oracle : verdict.oracles)
+    if (oracle.status == Status::kFail)
+      RC_FAIL(oracle.name + ": " + oracle.findings.at(0) + " in " + parity::to_text(test));
+  RC_ASSERT(verdict.oracles.size() == relations().size());
+}
+
+// Weights of e^-90: what is below the smallest normal number is not twice as much of anything.
+TEST(Relations, GradientsNextToNothingAreNoBreach) {
+  for (const char* relation : {"score-scale", "value-scale", "gradient-scale"})
+    EXPECT_EQ(verdict_of(parity::parse_case("ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s15/d16/"
+                                            "dv24/bf16/scale:4.5/seed14"),
+                         relation, parity::context_parallel),
+              Status::kPass)
+        << relation;
+}
+
+// A tensor that the further run lacks is no breach that goes unseen.
+TEST(Relations, AMultipleOfNothingIsExpectedStill) {
+  const at::Tensor one = at::ones({2}), other = at::ones({3}), tiny = one * 0x1p-110;
+  EXPECT_FALSE(parity::multiple(2, {}, one).defined());
+  EXPECT_TRUE(parity::multiple(2, one, {}).equal(one * 2));
+  EXPECT_TRUE(parity::multiple(2, one, other).equal(one * 2));
+  EXPECT_TRUE(parity::multiple(2, tiny, one).equal(tiny * 2));
+  EXPECT_TRUE(parity::multiple(2, tiny, tiny).equal(tiny));
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/tally.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+
+#include "parity/judge/on_devices.h"
+#include "parity/judge/sampling.h"
+#include "property_tests/parity/case/generators.h"
+
+namespace ringcheck::parity {
+namespace {
+
+Compared narrowed(const Compared& whole, int64_t begin, int64_t size) {
+  const auto part = [&](const at::Tensor& x) { return x.narrow(0, begin, size); };
+  return {part(whole.actual), part(whole.value), part(whole.bound), part(whole.sigma),
+          whole.first_pair + begin, whole.positions};
+}
+
+void expect_close(const std::vector<double>& a, const std::vector<double>& b) {
+  RC_ASSERT(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    RC_ASSERT(std::abs(a[i] - b[i]) <= 1e-12 * (1 + std::abs(a[i])));
+}
+
+// However a tensor is cut into runs of pairs, the tallies add up to that of the whole, and name the
+// same worst element.
+RC_GTEST_PROP(Tally, PartsAddUp, ()) {
+  const int64_t pairs = *gen::between(1, 6).as("pairs"), slots = *gen::between(1, 9).as("slots");
+  const int64_t first = *gen::between(0, pairs - 1).as("size of the first part");
+  const uint64_t seed = *gen::seed();
+  const at::Tensor value = normal({pairs, 2, slots, 3}, seed, at::kDouble);
+  const at::Tensor bound = normal({pairs, 2, slots, 3}, seed + 1, at::kDouble).abs();
+  const at::Tensor actual = value + bound * normal({pairs, 2, slots, 3}, seed + 2, at::kDouble) * 8;
+  const Compared whole{actual, value, bound, bound / 3, 5, drawn_positions(20, slots, seed)};
+
+  const Tally all = tally(whole, 20);
+  Tally sum;
+  if (first > 0)
+    sum.add(tally(narrowed(whole, 0, first), 20));
+  sum.add(tally(narrowed(whole, first, pairs - first), 20));
+
+  RC_ASSERT(sum.max_abs == all.max_abs);
+  RC_ASSERT(sum.hard_ratio == all.hard_ratio);
+  RC_ASSERT(sum.max_z == all.max_z);
+  RC_ASSERT(sum.hard.pair == all.hard.pair && sum.hard.position == all.hard.position);
+  RC_ASSERT(sum.stat.pair == all.stat.pair && sum.stat.actual == all.stat.actual);
+  expect_close({sum.z_squares, sum.error_squares, sum.value_squares},
+               {all.z_squares, all.error_squares, all.value_squares});
+  expect_close(sum.elements, all.elements);
+  expect_close(sum.signed_z, all.signed_z);
+  expect_close(sum.energy, all.energy);
+  expect_close(sum.vacuous, all.vacuous);
+}
+
+// The worst element is named by pair, head, position and channel.
+TEST(Tally, NamesTheWorstElement) {
+  const at::Tensor value = at::ones({2, 3, 4, 5}, at::kDouble), bound = value * 1e-3;
+  at::Tensor actual = value.clone();
+  actual[1][2][3][4] = NAN;
+  const Tally t = tally({actual, value, bound, bound, 7, {10, 20, 30, 31}}, 32);
+  EXPECT_EQ(t.hard_ratio, INFINITY);
+  EXPECT_EQ(t.hard.pair, 8);
+  EXPECT_EQ(t.hard.shared, 2);
+  EXPECT_EQ(t.hard.position, 31);
+  EXPECT_EQ(t.hard.channel, 4);
+  EXPECT_TRUE(std::isnan(t.hard.actual));
+}
+
+// A sample has as many positions as asked for, all different, inside and in order.
+RC_GTEST_PROP(Sampling, DrawsDifferentPositions, ()) {
+  const int64_t length = *gen::between(1, 50).as("length"), count = *gen::between(0, 60).as("count");
+  const uint64_t seed = *gen::seed();
+  const std::vector<int64_t> drawn = drawn_positions(length, count, seed);
+  RC_ASSERT(static_cast<int64_t>(drawn.size()) == std::min(length, count));
+  for (size_t i = 0; i < drawn.size(); ++i)
+    RC_ASSERT(0 <= drawn[i] && drawn[i] < length && (i == 0 || drawn[i - 1] < drawn[i]));
+  RC_ASSERT(drawn == drawn_positions(length, count, seed));
+}
+
+// Every position is drawn as often as any other: 20000 samples of 5 of 20, five standard deviations.
+TEST(Sampling, IsFair) {
+  std::vector<int> times(20, 0);
+  for (uint64_t seed = 0; seed < 20000; ++seed)
+    for (const int64_t position : drawn_positions(20, 5, seed)) ++times[position];
+  for (const int count : times) EXPECT_NEAR(count, 5000, 5 * std::sqrt(20000 * 0.25 * 0.75));
+}
+
+TEST(Sampling, SaysWhatItMisses) {
+  EXPECT_NE(chance_to_miss(100).find("(1 - f)^100"), std::string::npos);
+  EXPECT_NE(chance_to_miss(100).find("0.37 for 1 %"), std::string::npos);
+}
+
+// Three CPUs take every piece of work once.
+TEST(OnDevices, DoesEverythingOnce) {
+  std::vector<std::atomic<int>> done(100);
+  on_devices({at::kCPU, at::kCPU, at::kCPU}, 100, [&](int64_t i, at::Device) { ++done[i]; });
+  for (const auto& times : done) EXPECT_EQ(times, 1);
+}
+
+TEST(OnDevices, ThrowsWhatAPieceOfWorkThrows) {
+  for (const std::vector<at::Device>& devices :
+       {std::vector<at::Device>{at::kCPU}, {at::kCPU, at::kCPU}})
+    EXPECT_THROW(on_devices(devices, 10,
+                            [](int64_t i, at::Device) {
+                              if (i == 3) throw std::out_of_range("a broken piece");
+                            }),
+                 std::out_of_range);
+}
+
+}  // namespace
+}  // namespace ringcheck::parity

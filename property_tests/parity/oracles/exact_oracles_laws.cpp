@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <ATen/ATen.h>
+
+#include "parity/judge/runner.h"
+#include "property_tests/parity/oracles/exact_cases.h"
+#include "property_tests/property.h"
+
+// Exact oracles raise no alarm on what is right, for any rotation, balancer, mask, dtype, kernel
+// and world.
+namespace ringcheck {
+namespace {
+
+using parity::Status;
+
+parity::OracleVerdict judged_by(const std::string& oracle, const parity::Case& test) {
+  parity::RunOptions options;
+  options.judging.oracles = {oracle};
+  const parity::Verdict verdict = parity::verify(test, options);
+  RC_LOG() << oracle << ": " << to_text(verdict.status) << " " << verdict.reason << std::endl;
+  for (const parity::OracleVerdict& one : verdict.oracles)
+    for (const std::string& finding : one.findings) RC_LOG() << finding << std::endl;
+  RC_ASSERT(verdict.oracles.size() == 1U);
+  return verdict.oracles.front();
+}
+
+void passes(const std::string& oracle, const std::string& family) {
+  const parity::Case test = *gen::exact_case(family).as("case");
+  RC_ASSERT(judged_by(oracle, test).status == Status::kPass);
+}
+
+RC_GTEST_PROP(Census, PassesOnItsOwnData, ()) { passes("census", "census"); }
+RC_GTEST_PROP(Census, PassesOnSnapData, ()) { passes("census", "snap"); }
+RC_GTEST_PROP(Routing, PassesOnItsOwnData, ()) { passes("routing", "routing"); }
+RC_GTEST_PROP(RoutingGradients, PassOnTheirOwnData, ()) { passes("routing-gradients", "routing"); }
+RC_GTEST_PROP(Snap, PassesOnItsOwnData, ()) { passes("snap", "snap"); }
+RC_GTEST_PROP(ConstantV, PassesOnItsOwnData, ()) { passes("constant-v", "ones"); }
+RC_GTEST_PROP(EqualKeys, PassesOnItsOwnData, ()) { passes("equal-keys", "equal-keys"); }
+
+// Where O is rounded to bf16, more than some hundred keys cannot be counted.
+RC_GTEST_PROP(Ownership, PassesOnItsOwnData, ()) {
+  const parity::Case test = *gen::exact_case("census").as("case");
+  const Status status = judged_by("ownership", test).status;
+  if (test.dtype == at::kBFloat16 && test.seq > 100)
+    RC_ASSERT(status == Status::kPass || status == Status::kNotApplicable);
+  else
+    RC_ASSERT(status == Status::kPass);
+}
+
+// An oracle judges its own data only.
+RC_GTEST_PROP(ExactOracles, SayNothingAboutOtherData, ()) {
+  const parity::Case test = *gen::test_case().as("case");
+  for (const ExactOracle& oracle : exact_oracles())
+    RC_ASSERT(judged_by(oracle.name, test).status == Status::kNotApplicable);
+}
+
+parity::OracleVerdict judged(const char* oracle, const char* test) {
+  parity::RunOptions options;
+  options.judging.oracles = {oracle};
+  return parity::verify(parity::parse_case(test), options).oracles.front();
+}
+
+// Beyond what rounding leaves of a count, the verdict says that nothing was judged.
+TEST(Ownership, SaysWhereItCannotCount) {
+  const auto few = judged("ownership", "ring:p2p/full/P2/hq1/hkv1/s254/d4/bf16/census");
+  EXPECT_EQ(few.status, Status::kPass);
+  EXPECT_TRUE(few.findings.empty());
+  const auto many = judged("ownership", "ring:p2p/full/P2/hq1/hkv1/s256/d4/bf16/census");
+  EXPECT_EQ(many.status, Status::kNotApplicable);
+  EXPECT_FALSE(many.findings.empty());
+  EXPECT_EQ(judged("ownership", "ring:p2p/full/P2/hq1/hkv1/s2000/d4/fp16/census").status, Status::kPass);
+  EXPECT_EQ(judged("ownership", "ring:p2p/full/P2/hq1/hkv1/s2048/d4/fp16/census").status,
+            Status::kNotApplicable);
+  // Under a causal mask the first queries see few keys.
+  const auto some = judged("ownership", "ring:p2p/causal/P2/hq1/hkv1/s300/d4/bf16/census");
+  EXPECT_EQ(some.status, Status::kPass);
+  EXPECT_FALSE(some.findings.empty());
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// Each outcome here is wrong in one way. An oracle must reject every one of them in which a tensor
+// that it claims came out differently.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "parity/judge/comparison.h"
+#include "parity/judge/runner.h"
+#include "property_tests/parity/oracles/exact_cases.h"
+#include "property_tests/kernels/wrong_kernels.h"
+
+namespace ringcheck {
+namespace {
+
+using parity::Case;
+using parity::Outcome;
+using parity::Status;
+
+Outcome outcome_of(const parity::Run& run, const parity::Subject& subject) {
+  return solve(run, ThreadWorld{run.test.world, std::chrono::seconds(30), {}, at::kCPU}, subject);
+}
+
+parity::OracleVerdict judge(const std::string& oracle, const Case& test, const Outcome& outcome) {
+  return parity::Oracles::at(oracle).judge({test, parity::problem_of(test), outcome, {}, [] {}});
+}
+
+at::Tensor& of(reference::Tensors& tensors, const std::string& name) {
+  for (const auto& [known, tensor] : parity::kTensors)
+    if (name == known) return tensors.*tensor;
+  throw std::out_of_range(name);
+}
+
+struct Wrong {
+  std::string name;
+  Outcome outcome;
+};
+
+// Every tensor replaced; the outcome itself shares nothing with the right one.
+Outcome replaced(const Outcome& right, const std::function<void(at::Tensor&)>& change) {
+  Outcome wrong = right;
+  for (const auto& [name, tensor] : parity::kTensors) {
+    wrong.tensors.*tensor = (wrong.tensors.*tensor).clone();
+    change(wrong.tensors.*tensor);
+  }
+  return wrong;
+}
+
+// The same subject on other numbers: what a buffer of another run would hold.
+Outcome of_other_data(const Case& test, const std::function<void(Case&)>& change) {
+  return outcome_of({test, [change](Case other, const Positions& positions) {
+                       change(other);
+                       return parity::problem_of(other, positions);
+                     }}, parity::context_parallel);
+}
+
+std::vector<Wrong> wrongs(const Case& test, const Outcome& right) {
+  std::vector<Wrong> list{
+      {"zero", replaced(right, [](at::Tensor& x) { x.zero_(); })},
+      {"constant", replaced(right, [](at::Tensor& x) { x.fill_(0.5); })},
+      {"one NaN", replaced(right, [](at::Tensor& x) { x.view(-1)[x.numel() / 2].fill_(NAN); })},
+      {"previous case", of_other_data(test, [](Case& other) { other.data = "spread3"; })},
+      {"another seed", of_other_data(test, [](Case& other) { ++other.seed; })}};
+  for (const WrongSubject& wrong : wrong_subjects())
+    list.push_back({wrong.name, outcome_of({test}, wrong.subject)});
+  return list;
+}
+
+// In any bit, or by more than rounding may do.
+bool differs(const at::Tensor& right, const at::Tensor& wrong, bool every_bit) {
+  if (every_bit) return !same_bits(right, wrong);
+  const double room = c10::elementSize(right.scalar_type()) == 2 ? 0x1p-6 : 0x1p-13;
+  return !at::allclose(wrong, right, room, room);
+}
+
+bool differs(const ExactOracle& oracle, Outcome right, Outcome wrong) {
+  return std::ranges::any_of(oracle.tensors, [&](const std::string& name) {
+    return differs(of(right.tensors, name), of(wrong.tensors, name), oracle.every_bit);
+  });
+}
+
+// What the claims of an oracle do not depend on: these outcomes are right to it.
+const std::map<std::string, std::set<std::string>>& blind_to() {
+  static const std::map<std::string, std::set<std::string>> table{
+      // n_i follows from the mask alone.
+      {"census", {"another seed", "block stale"}},
+      // The mean of ones is 1, whichever keys are taken.
+      {"constant-v", {"another seed", "block lost", "block twice", "block stale", "mask one too narrow",
+                      "mask one too wide"}},
+      // A score of 0 is more than 110 below the largest.
+      {"routing-gradients", {"key of zeros leaks"}}};
+  return table;
+}
+
+bool is_blind(const ExactOracle& oracle, const std::string& wrong) {
+  const auto found = blind_to().find(oracle.name);
+  return found != blind_to().end() && found->second.contains(wrong);
+}
+
+struct Shape {
+  const char* text;
+  bool snap;  // queries see 2^k keys
+};
+constexpr Shape kShapes[] = {
+    {"ring:p2p/headtail/full/P2/b1/hq2/hkv1/s64/d16/dv8", true},
+    {"ring:alltoall/contiguous/docfull[32:34,16]/P3/b2/hq4/hkv2/d16/dv12", true},
+    {"ring:allgather/striped[2]/full/P8/b1/hq2/hkv2/s128/d16/dv16", true},
+    {"ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12", false},
+    {"ring:alltoall/striped[3]/doc[19:22,15]/P5/b1/hq2/hkv1/d16/dv8", false},
+    {"ring:allgather[keep]/contiguous/window[20]/P7/b1/hq2/hkv2/s50/d8/dv8", false},
+    {"ring:p2p/headtail/prefix[9]/P4/b1/hq2/hkv1/s48/d8/dv8", false}};
+
+std::vector<Case> cases(const std::string& family) {
+  std::vector<Case> list;
+  for (const Shape& shape : kShapes)
+    for (const char* dtype : {"float64", "float32", "bf16", "fp16"}) {
+      const std::string text = std::string(shape.text) + "/scale:0.25/" + dtype;
+      const bool sixteen = std::string(dtype).ends_with("16");
+      if (family != "snap" || (shape.snap && sixteen))
+        list.push_back(parity::parse_case(text + "/" + family));
+    }
+  return list;
+}
+
+class Sabotage : public testing::TestWithParam<ExactOracle> {};
+
+TEST_P(Sabotage, IsRejectedWhereverItShows) {
+  const ExactOracle& oracle = GetParam();
+  std::map<std::string, int> rejected, unseen;
+  for (const Case& test : cases(oracle.family)) {
+    const Outcome right = outcome_of({test}, parity::context_parallel);
+    ASSERT_EQ(judge(oracle.name, test, right).status, Status::kPass) << parity::to_text(test);
+    for (const Wrong& wrong : wrongs(test, right)) {
+      if (is_blind(oracle, wrong.name) || !differs(oracle, right, wrong.outcome)) {
+        ++unseen[wrong.name];
+        continue;
+      }
+      const auto verdict = judge(oracle.name, test, wrong.outcome);
+      EXPECT_EQ(verdict.status, Status::kFail) << wrong.name << " in " << parity::to_text(test);
+      if (verdict.status == Status::kFail) ++rejected[wrong.name];
+    }
+  }
+  for (const auto& [name, count] : unseen) RecordProperty("unseen: " + name, count);
+  for (const auto& [name, count] : rejected) RecordProperty("rejected: " + name, count);
+  for (const auto& [name, count] : unseen)
+    EXPECT_TRUE(rejected[name] > 0 || is_blind(oracle, name)) << name << " never shows";
+}
+
+INSTANTIATE_TEST_SUITE_P(Exact, Sabotage, testing::ValuesIn(exact_oracles()), [](const auto& entry) {
+  std::string name = entry.param.name + "_" + entry.param.family;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+// What the oracles of counts say about the keys of rank 0.
+std::vector<std::string> findings(const char* oracle, const char* wrong, const char* text) {
+  const Case test = parity::parse_case(text);
+  for (const WrongSubject& subject : wrong_subjects())
+    if (subject.name == wrong) return judge(oracle, test, outcome_of({test}, subject.subject)).findings;
+  throw std::out_of_range(wrong);
+}
+
+TEST(Ownership, NamesTheKeysThatWereLostOrDoubled) {
+  using testing::Contains, testing::HasSubstr, testing::AllOf, testing::StartsWith;
+  for (const char* balance : {"headtail", "contiguous", "striped[1]", "striped[3]"}) {
+    const std::string text =
+        std::string("ring:p2p/") + balance + "/causal/P4/b1/hq2/hkv2/s48/d4/dv8/float32/census";
+    EXPECT_THAT(findings("ownership", "block lost", text.c_str()),
+                Contains(AllOf(StartsWith("rank 3, batch 0"), HasSubstr("keys of rank 0 are missing"))));
+    EXPECT_THAT(findings("ownership", "block twice", text.c_str()),
+                Contains(AllOf(StartsWith("rank 2, batch 0"), HasSubstr("keys of rank 0 count twice"))));
+  }
+}
+
+TEST(Census, NamesTheKeysThatWereLostWhereCountsTell) {
+  using testing::Contains, testing::HasSubstr;
+  EXPECT_THAT(findings("census", "block lost", "ring:p2p/headtail/causal/P4/hq1/hkv1/s48/d4/bf16/census"),
+              Contains(HasSubstr("keys of rank 0 are missing")));
+  EXPECT_THAT(findings("census", "mask one too narrow", "ring:p2p/causal/P2/hq1/hkv1/s16/d4/bf16/census"),
+              Contains(HasSubstr("position 0 sees 0 keys of 1")));
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// A subject that leaves out a tensor is wrong, unless it says that it has none.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "parity/faults/decorators/subject.h"
+#include "property_tests/parity/oracles/spoilt.h"
+
+namespace ringcheck {
+namespace {
+
+using parity::RankOutput;
+using parity::Status;
+
+parity::Case a_case() {
+  return parity::parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12/float32");
+}
+
+parity::RunOptions judged_by(const std::vector<std::string>& oracles) {
+  parity::RunOptions options;
+  options.judging.oracles = oracles;
+  return options;
+}
+
+// Whoever judges: an oracle that does not look at the tensor would let it pass.
+TEST(Returned, RejectsATensorThatIsMissing) {
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"})
+    for (const char* judge : {"parity", "repetition", "counters", "splitting"}) {
+      const std::string tensor = name;
+      const parity::Verdict verdict = verify_spoilt(
+          a_case(), [=](Communicator&, RankOutput& o) { of(o, tensor).reset(); }, judged_by({judge}));
+      EXPECT_EQ(verdict.status, Status::kFail) << name << " " << judge;
+      EXPECT_EQ(oracle(verdict, "returned").status, Status::kFail) << name << " " << judge;
+      EXPECT_THAT(oracle(verdict, "returned").findings,
+                  testing::Contains(tensor + ": not returned"));
+    }
+}
+
+TEST(Returned, NamesTheRankThatReturnsLess) {
+  const parity::Verdict verdict = verify_spoilt(a_case(), [](Communicator& comm, RankOutput& o) {
+    if (comm.rank() == 1) o.dv.reset();
+  });
+  EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_THAT(oracle(verdict, "returned").findings,
+              testing::ElementsAre("dv: not returned by rank 1"));
+  EXPECT_THAT(oracle(verdict, "parity").findings, testing::Contains("dv: not returned"));
+}
+
+TEST(Returned, RejectsATensorThatIsMissingInAFurtherRunOnly) {
+  std::atomic<int> calls{0};
+  const Spoil later = [&](Communicator& comm, RankOutput& o) {
+    if (calls++ >= comm.size()) o.dk.reset();
+  };
+  const parity::Verdict verdict = verify_spoilt(a_case(), later, judged_by({"repetition"}));
+  EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_THAT(oracle(verdict, "repetition").findings, testing::Contains("dk: not returned"));
+  EXPECT_THAT(oracle(verdict, "returned").findings,
+              testing::Contains("in a further run, for repetition, dk: not returned"));
+}
+
+// What a subject says that it cannot show is named as not judged, and the rest is judged. O is no
+// such thing.
+TEST(Returned, AcceptsWhatTheSubjectSaysThatItHasNot) {
+  for (const char* name : {"lse", "dq", "dk", "dv", "o"}) {
+    const std::string tensor = name;
+    const Spoil withholds = [=](Communicator&, RankOutput& o) {
+      of(o, tensor).reset();
+      o.withheld = {tensor};
+    };
+    const parity::Verdict verdict = verify_spoilt(a_case(), withholds);
+    if (tensor == "o") {
+      EXPECT_EQ(verdict.status, Status::kFail);
+      continue;
+    }
+    EXPECT_EQ(verdict.status, Status::kPass) << name;
+    EXPECT_THAT(oracle(verdict, "returned").findings,
+                testing::ElementsAre(tensor + ": the subject says that it has none"));
+    for (const parity::TensorVerdict& row : oracle(verdict, "parity").tensors)
+      EXPECT_EQ(row.status, row.tensor == tensor ? Status::kNotApplicable : Status::kPass) << name;
+  }
+}
+
+// The relations judge such a subject by the rest, or say that they cannot; none fails or ends the
+// program.
+TEST(Returned, NoOracleFailsForWhatIsWithheld) {
+  const Spoil withholds = [](Communicator&, RankOutput& o) {
+    o.lse.reset();
+    o.withheld = {"lse"};
+  };
+  const parity::Verdict verdict = verify_spoilt(a_case(), withholds, judged_by(parity::all_oracles()));
+  EXPECT_EQ(verdict.status, Status::kPass);
+  EXPECT_EQ(oracle(verdict, "repetition").status, Status::kPass);
+  EXPECT_EQ(oracle(verdict, "splitting").status, Status::kNotApplicable);
+  EXPECT_THAT(oracle(verdict, "splitting").findings, testing::SizeIs(1));
+}
+
+TEST(Returned, BytesByPeerNeedNotBeCounted) {
+  const auto counts_nothing = parity::with_output(
+      [](parity::RankOutput& output, Communicator&, const parity::Case&) { output.record = {}; });
+  const parity::Case test = parity::parse_case("P3/s40");
+  for (const auto& rank : parity::solve({test}, {.size = 3}, counts_nothing).ranks) {
+    EXPECT_EQ(rank.sent_to, std::vector<int64_t>(3));
+    EXPECT_EQ(rank.received_from, std::vector<int64_t>(3));
+  }
+}
+
+}  // namespace
+}  // namespace ringcheck

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// The fused float64 kernels of the reference give what its plain form gives. They run on GPUs only:
+// with RINGCHECK_TEST_DEVICE=cpu every law here is skipped.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "property_tests/parity/case/generators.h"
+#include "property_tests/reference/reference_problems.h"
+#include "property_tests/test_device.h"
+#include "reference/errors/bounds.h"
+#include "reference/errors/estimate.h"
+#include "reference/tiles/fast_path.h"
+
+namespace ringcheck::reference_testing {
+namespace {
+
+using namespace reference;
+using ReferenceGroup = reference::Group;
+
+class FusedReference : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test_device_type() != at::kCUDA)
+      GTEST_SKIP() << "there are fused kernels for GPUs only: set RINGCHECK_TEST_DEVICE=cuda";
+  }
+};
+
+struct Problem {
+  ReferenceGroup group;
+  Tiles cut;
+};
+
+Problem problem(const Shape& shape, const Mask& mask, uint64_t seed, Family family) {
+  const Inputs in = draw(shape, mask, seed, family);
+  return {grouped(in, {0, shape.batch * shape.kv_heads}, test_device()),
+          tiles(key_runs(mask), {}, test_device())};
+}
+
+Shape drawn_shape() {
+  Shape shape;
+  shape.batch = *gen::between(1, 2).as("batch");
+  shape.kv_heads = *gen::between(1, 2).as("kv heads");
+  shape.q_heads = shape.kv_heads * *gen::between(1, 4).as("heads that share keys");
+  shape.seq = *gen::between(1, *gen::choice<int64_t>({40, 300, 900})).as("slots");
+  shape.dim = shape.dim_v = *gen::choice<int64_t>({64, 128}).as("dim");
+  return shape;
+}
+
+const std::pair<const char*, at::Tensor Solution::*> kMembers[] = {
+    {"o", &Solution::o},     {"max", &Solution::max}, {"sum", &Solution::sum},
+    {"lse", &Solution::lse}, {"delta", &Solution::delta}, {"dq", &Solution::dq},
+    {"dk", &Solution::dk},   {"dv", &Solution::dv}};
+
+// Both err, each by no more than any implementation in float64 may. The maximum and the logarithm
+// of the sum are halves of the LSE, with no more error than it has.
+void expect_alike(const Solution& fused, const Solution& plain, const Tensors& bound) {
+  const auto alike = [&](const char* name, const at::Tensor& a, const at::Tensor& b,
+                         const at::Tensor& allowed) {
+    if (const double times = worst(a, b, allowed); !(times <= 2))
+      RC_FAIL(std::string(name) + " differs by " + std::to_string(times) + " times the bound");
+  };
+  alike("o", fused.o, plain.o, bound.o);
+  alike("max", fused.max, plain.max, bound.lse);
+  alike("log(sum)", fused.sum.log(), plain.sum.log(), bound.lse);
+  alike("lse", fused.lse, plain.lse, bound.lse);
+  alike("dq", fused.dq, plain.dq, bound.dq);
+  alike("dk", fused.dk, plain.dk, bound.dk);
+  alike("dv", fused.dv, plain.dv, bound.dv);
+}
+
+// Queries without keys and keys without queries have nothing to round.
+void expect_exact_where_blind(const Solution& s, const Tiles& cut) {
+  const at::Tensor blind = cut.keys == 0, unseen = (cut.queries == 0).unsqueeze(-1);
+  RC_ASSERT(s.lse.isneginf().equal(blind.expand_as(s.lse)));
+  for (const at::Tensor& x : {s.o, s.dq})
+    RC_ASSERT((x == 0).logical_or_(~blind.unsqueeze(-1)).all().item<bool>());
+  for (const at::Tensor& x : {s.max, s.sum, s.delta})
+    RC_ASSERT((x == 0).logical_or_(~blind).all().item<bool>());
+  for (const at::Tensor& x : {s.dk, s.dv})
+    RC_ASSERT((x == 0).logical_or_(~unseen).all().item<bool>());
+}
+
+TEST_F(FusedReference, IsThePlainForm) {
+  check_property(rc::detail::toProperty([] {
+    const Shape shape = drawn_shape();
+    const Mask mask = *gen::mask(shape.seq).as("mask");
+    const auto family = *gen::choice<Family>({kFamilies.begin(), kFamilies.end()});
+    RC_TAG(name_of(family));
+    const auto [group, cut] = problem(shape, mask, *gen::seed().as("seed"), family);
+    const FastPath* path = fast_path_of(group);
+    RC_ASSERT(path != nullptr);
+    const Solution fused = path->solve(group, cut), plain = solve_plainly(group, cut, {});
+    const double dim = static_cast<double>(shape.dim);
+    const ErrorModel model{float64_contract(), 1, dim, dim};
+    expect_alike(fused, plain, estimate(plain, group, cut, model, {}).bound);
+    expect_exact_where_blind(fused, cut);
+    const Solution again = path->solve(group, cut);
+    for (const auto& [name, member] : kMembers)
+      if (!same_bits(fused.*member, again.*member))
+        RC_FAIL(std::string(name) + " has other bits the second time");
+  }));
+}
+
+// Where the kernels do not compute a problem, nobody asks them to: solve() takes the plain form.
+TEST_F(FusedReference, RefusesWhatItDoesNotCompute) {
+  const auto refused = [](Shape shape, double scale) {
+    Problem p = problem(shape, {Causal{}, shape.seq}, 5, Family::kNormal);
+    p.group.scale *= scale;
+    EXPECT_EQ(fast_path_of(p.group), nullptr);
+    EXPECT_TRUE(same_bits(solve(p.group, p.cut, {}).dq, solve_plainly(p.group, p.cut, {}).dq));
+  };
+  refused({.seq = 70, .dim = 96, .dim_v = 96}, 1);
+  refused({.seq = 70, .dim = 32, .dim_v = 32}, 1);
+  refused({.seq = 70, .dim = 64, .dim_v = 128}, 1);
+  refused({.seq = 70, .dim = 128, .dim_v = 64}, 1);
+  refused({.seq = 70, .dim = 64, .dim_v = 64}, -1);
+  refused({.seq = 70, .dim = 64, .dim_v = 64}, 0);
+}
+
+// Only sizes are looked at: no memory is behind these.
+TEST_F(FusedReference, RefusesWhatNoGridHolds) {
+  const auto group = [](int64_t heads, int64_t seq, at::Device device) {
+    const at::Tensor x = at::zeros({1}, at::TensorOptions(at::kDouble).device(device));
+    const at::Tensor q = x.expand({1, heads, seq, 64}), k = x.expand({1, seq, 64});
+    return ReferenceGroup{q, k, k, q, 1};
+  };
+  constexpr int64_t kLongest = int64_t{64} * 65535;
+  constexpr int64_t kMost = std::numeric_limits<int>::max();
+  EXPECT_NE(fast_path_of(group(1, kLongest, test_device())), nullptr);
+  EXPECT_EQ(fast_path_of(group(1, kLongest + 1, test_device())), nullptr);
+  EXPECT_NE(fast_path_of(group(kMost, 1, test_device())), nullptr);
+  EXPECT_EQ(fast_path_of(group(kMost + 1, 1, test_device())), nullptr);
+  EXPECT_EQ(fast_path_of(group(1, 64, at::kCPU)), nullptr);
+  ReferenceGroup sample = group(1, 64, test_device());
+  sample.q = sample.q.narrow(2, 0, 7);
+  EXPECT_EQ(fast_path_of(sample), nullptr);  // some queries, all keys
+}
+
+}  // namespace
+}  // namespace ringcheck::reference_testing

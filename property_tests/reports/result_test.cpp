@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Result model, its JSON and its renderings.
+#include "reports/result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "property_tests/reports/json_schema.h"
+#include "property_tests/cli/program.h"
+#include "property_tests/property.h"
+#include "reports/console.h"
+#include "reports/file.h"
+#include "reports/junit.h"
+#include "reports/text.h"
+
+namespace ringcheck::reports {
+namespace {
+
+using testing::Folder;
+using ::testing::HasSubstr;
+using testing::read_text;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+CaseResult case_of(Verdict verdict) {
+  CaseResult test;
+  test.name = "ring:p2p/headtail/...";
+  test.group = "thread ring:p2p headtail";
+  test.verdict = verdict;
+  test.reproduce = "ringcheck verify --case 'ring:p2p/headtail/...'";
+  test.seconds = 0.25;
+  return test;
+}
+
+CaseResult failed(bool contract) {
+  CaseResult test = case_of(Verdict::kFail);
+  test.oracles = {{"parity", Verdict::kPass, false, {}, {}},
+                  {"counters", Verdict::kFail, contract, {}, {"3 messages, want 2"}}};
+  return test;
+}
+
+Result result_of(std::vector<CaseResult> cases) {
+  Result result;
+  result.environment.started = "2026-01-01T00:00:00Z";
+  result.environment.wall_seconds = 2;
+  result.cases = std::move(cases);
+  result.summary = summary_of(result.cases);
+  return result;
+}
+
+// A result with every member filled, with figures that JSON cannot hold.
+Result full_result() {
+  CaseResult test = failed(true);
+  TensorResult tensor{"dk",
+                      Verdict::kFail,
+                      kNan,
+                      0.25,
+                      kInfinity,
+                      -kInfinity,
+                      0.1,
+                      -1.5,
+                      1e-300,
+                      7,
+                      6,
+                      Verdict::kNotCalibrated,
+                      Verdict::kPass,
+                      "rank 1, position 3"};
+  test.oracles[0].tensors = {tensor, {}};
+  test.oracles[0].tensors[1].tensor = "o";
+  test.ranks = {
+      {0, 100, 90, 80, 0, {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}},
+       {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}}};
+  test.parts = {{"seed", "7"}};
+  test.findings = {"rank 0 in exchange kv"};
+  test.log = "line\n\x01\xff <&>\"'";
+  return result_of({test, case_of(Verdict::kPass), case_of(Verdict::kHang)});
+}
+
+TEST(Result, JsonComesBackAsItWas) {
+  const Result result = full_result();
+  const nlohmann::json json = to_json(result);
+  EXPECT_EQ(to_json(result_from_json(nlohmann::json::parse(
+                        json.dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore))))
+                .at("cases")[0]
+                .at("oracles"),
+            json.at("cases")[0].at("oracles"));
+  EXPECT_EQ(to_json(result_from_json(json)), json);
+  const TensorResult back = result_from_json(json).cases[0].oracles[0].tensors[0];
+  EXPECT_TRUE(std::isnan(back.max_abs));
+  EXPECT_EQ(back.rms_z, kInfinity);
+  EXPECT_EQ(back.max_z, -kInfinity);
+}
+
+RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
+  CaseResult test = case_of(Verdict::kPass);
+  const auto bits = *rc::gen::arbitrary<uint64_t>().as("bits");
+  test.seconds = std::bit_cast<double>(bits);
+  const CaseResult back = case_from_json(nlohmann::json::parse(to_json(test).dump()));
+  if (std::isnan(test.seconds))
+    RC_ASSERT(std::isnan(back.seconds));
+  else
+    RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
+}
+
+TEST(Result, JsonObeysItsSchema) {
+  const auto schema =
+      nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
+  EXPECT_THAT(testing::schema_violations(schema, to_json(full_result())), ::testing::IsEmpty());
+  nlohmann::json wrong = to_json(full_result());
+  wrong["cases"][0]["verdict"] = "perfect";
+  wrong["summary"].erase("hang");
+  wrong["cases"][0]["ranks"][0]["forward"]["bytes_sent"] = -1;
+  EXPECT_EQ(testing::schema_violations(schema, wrong).size(), 3U);
+}
+
+TEST(Result, ForeignJsonIsRefused) {
+  EXPECT_THROW(result_from_json(nlohmann::json::object()), std::invalid_argument);
+  EXPECT_THROW(result_from_json(nlohmann::json::array()), std::invalid_argument);
+  nlohmann::json later = to_json(full_result());
+  later["schema_version"] = kSchemaVersion + 1;
+  EXPECT_THROW(result_from_json(later), std::invalid_argument);
+  nlohmann::json unknown = to_json(full_result());
+  unknown["cases"][0]["verdict"] = "perfect";
+  EXPECT_THROW(result_from_json(unknown), std::invalid_argument);
+}
+
+TEST(Result, ExitCodesHaveAnOrder) {
+  const CaseResult pass = case_of(Verdict::kPass), hang = case_of(Verdict::kHang),
+                   crash = case_of(Verdict::kCrash), unclear = case_of(Verdict::kInconclusive),
+                   skipped = case_of(Verdict::kSkipped), refused = case_of(Verdict::kNotSupported);
+  EXPECT_EQ(exit_code({pass}), 0);
+  EXPECT_EQ(exit_code({pass, refused}), 0);
+  EXPECT_EQ(exit_code({pass, failed(false), failed(true), unclear}), 1);
+  EXPECT_EQ(exit_code({pass, failed(true), unclear}), 4);
+  EXPECT_EQ(exit_code({failed(false), hang}), 5);
+  EXPECT_EQ(exit_code({crash, pass}), 5);
+  EXPECT_EQ(exit_code({pass, unclear}), 6);
+  EXPECT_EQ(exit_code({pass, skipped}), 6);
+  EXPECT_EQ(exit_code({unclear}), 6);
+  EXPECT_EQ(exit_code({refused, skipped}), 77);
+  EXPECT_EQ(exit_code({}), 77);
+}
+
+TEST(Result, AFailureOfUnknownKindIsACorrectnessFailure) {
+  EXPECT_EQ(exit_code({case_of(Verdict::kFail)}), 1);
+}
+
+// Well-formed as the XML parser of Python's standard library sees it.
+bool well_formed(const std::string& file) {
+  testing::Running parser({"/usr/bin/env", "python3", "-c",
+                           "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])", file});
+  return parser.wait().code == 0;
+}
+
+TEST(Junit, IsWellFormedWhateverTheTextsHold) {
+  const Folder folder;
+  Result result = full_result();
+  result.cases[0].reason = "a < b && \"c\" \x02 \xc3\x28 ]]> \xef\xbf\xbf";
+  write_file(folder.file("junit.xml"), junit(result));
+  EXPECT_TRUE(well_formed(folder.file("junit.xml"))) << junit(result);
+  EXPECT_THAT(junit(result), HasSubstr("tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\""));
+  EXPECT_THAT(junit(result), HasSubstr("<system-out>"));
+}
+
+TEST(Console, TheTableFitsAHundredColumns) {
+  CaseResult widest = failed(false);
+  widest.group = "thread ring:allgather[keep] contiguous";
+  TensorResult tensor;
+  tensor.hard_ratio = -1.23456e-300;
+  tensor.max_z = kNan;
+  tensor.vacuity = kInfinity;
+  widest.oracles[0].tensors = {tensor};
+  std::istringstream text(console_report(result_of({widest, case_of(Verdict::kSkipped)})));
+  for (std::string line; std::getline(text, line);)
+    EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST(Console, AFailureThatDoesNotRepeatIsCalledSo) {
+  EXPECT_EQ(failed_again(5, 5), "fails in 5 of 5 further runs");
+  EXPECT_EQ(failed_again(1, 5), "fails in 1 of 5 further runs: not the same every time");
+}
+
+TEST(Console, EveryFailureComesWithItsCommand) {
+  const std::string text = console_report(full_result());
+  EXPECT_THAT(text, HasSubstr("reproduce: ringcheck verify --case 'ring:p2p/headtail/...'"));
+  EXPECT_THAT(text, HasSubstr("3 messages, want 2"));
+  EXPECT_THAT(text, HasSubstr("HANG"));
+}
+
+TEST(File, ReadersSeeTheOldOrTheNewFile) {
+  const Folder folder;
+  const std::string path = folder.file("result.json");
+  write_file(path, "old");
+  write_file(path, "new");
+  EXPECT_EQ(read_text(path), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(File, UnwritablePathsAreSeenBeforehand) {
+  const Folder folder;
+  EXPECT_THROW(check_writable(folder.path()), Unwritable);
+  EXPECT_THROW(check_writable(folder.file("no/such/folder")), Unwritable);
+  EXPECT_THROW(check_writable(""), Unwritable);
+  EXPECT_NO_THROW(check_writable(folder.file("fine")));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace ringcheck::reports

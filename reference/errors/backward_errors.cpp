@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/errors/backward_errors.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "reference/errors/evaluate.h"
+
+namespace ringcheck::reference {
+namespace {
+
+// The relative error of a sum over n terms with `merges` more additions, in the accumulator and by
+// the rounding of partial results. It multiplies every term.
+Error chain_error(const ErrorModel& model, const at::Tensor& n, double merges) {
+  const double partial = model.partial_rounding();
+  return {n * model.contract.u_a + partial,
+          model.unit_variance() * (model.effective(n) / 2 + 2 + merges) + partial * partial / 3};
+}
+
+// The products of transposed terms, which are sums over queries, are added to those of some keys.
+void add_to_columns(const at::Tensor& sum, Range columns, const at::Tensor& a,
+                    const at::Tensor& b) {
+  sum.narrow(1, columns.begin, columns.size).baddbmm_(a.mT(), b);
+}
+void add_to_columns(const at::Tensor& sums, Range columns, const Terms& a, const Operand& b) {
+  batched(sums.narrow(2, columns.begin, columns.size))
+      .baddbmm_(batched(a.all).mT(), batched(b.all));
+}
+
+Errors of_rows(const Error& e) { return {elements(e.bound), elements(e.variance)}; }
+Errors of_columns(const Error& e, Range columns) {
+  return {elements(e.bound) + columns.begin, elements(e.variance) + columns.begin};
+}
+
+// Sums over the keys of a row.
+struct KeySums {
+  at::Tensor p_k;    // [pairs, rows, dim], of P k
+  at::Tensor terms;  // [3, pairs, rows, dim]: of P sigma^G k, (B^T + |T| chain) |k|, and
+                     // ((sigma^T)^2 + T^2 chain) k^2
+};
+
+// Formula (7) from its sums.
+Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErrors& forward,
+               const KeySums& sums, const Error& chain) {
+  const double scale = std::abs(strip.scale), u_p = model.contract.u_p;
+  const double step = model.partial_step();
+  return {(sums.p_k.abs().mul_(forward.delta.bound) + sums.terms[1])
+              .mul_(scale)
+              .addcmul_(strip.dq.abs(), forward.lse.bound)
+              .add_(model.world * step),
+          (sums.p_k.square().mul_(forward.delta.variance) + sums.terms[2])
+              .addcmul_(sums.terms[0], sums.terms[0])
+              .mul_(scale * scale)
+              .addcmul_(strip.dq.square(), forward.lse.variance + chain.variance + u_p * u_p / 3)
+              .add_(model.world * step * step / 3)};
+}
+
+}  // namespace
+
+BackwardErrors::BackwardErrors(const ErrorModel& model, const Keys& keys, const Room& room)
+    : model_(model),
+      keys_(keys),
+      room_(room),
+      dk_chain_(chain_error(model, keys.queries, model.world)),
+      dv_chain_(chain_error(model, keys.queries, 0)),
+      dk_(at::zeros_like(keys.k.all)),
+      dv_(at::zeros_like(keys.v.all)),
+      p_delta_q_(at::zeros_like(keys.k.value())),
+      p_g_q_(at::zeros_like(keys.k.value())) {}
+
+Error BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& forward,
+                                ScoreErrors& scores, const std::function<void()>& tick) {
+  const at::Tensor sigma_lse = forward.lse.variance.sqrt();
+  const Rows rows{strip,
+                  forward,
+                  chain_error(model_, strip.keys, model_.world),
+                  strip.q.with_value(strip.q.value() * sigma_lse),
+                  strip.d_o.with_value(strip.d_o.value() * sigma_lse),
+                  strip.q.value() * forward.delta.variance.sqrt()};
+  KeySums sums;
+  // From the last tile, which `scores` still remembers, to the first.
+  for (auto tile = strip.strip.tiles.rbegin(); tile != strip.strip.tiles.rend(); ++tile) {
+    const Operand k = keys_.k.rows(tile->columns);
+    const ScoreGradients t = gradients(rows, *tile, scores.take(*tile));
+    add_product(sums.p_k, t.dv.value(), k.value());
+    add_products(sums.terms, t.dq, k);
+    add_to_keys(rows, tile->columns, t);
+    if (tick)
+      tick();
+  }
+  return dq_error(model_, strip, forward, sums, rows.dq_chain);
+}
+
+ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
+                                         const Terms& scores) const {
+  const StripView& strip = rows.strip;
+  const Terms g = terms_in(room_.gradients, strip, tile), dq = terms_in(room_.others, strip, tile);
+  multiply(strip.d_o, keys_.v.rows(tile.columns), g);
+  BackwardFormula formula{formula_of(model_, strip, tile)};
+  formula.p = elements(scores.value());
+  formula.e_bound = writable(scores.bound());
+  formula.e_variance = writable(scores.variance());
+  formula.g = writable(g.value());
+  formula.g_size = writable(g.bound());
+  formula.g_square = writable(g.variance());
+  formula.p_g = writable(dq.value());
+  formula.dq_bound = writable(dq.bound());
+  formula.dq_variance = writable(dq.variance());
+  formula.delta = elements(strip.delta);
+  formula.delta_error = of_rows(rows.forward.delta);
+  formula.lse_error = of_rows(rows.forward.lse);
+  formula.dq_chain = of_rows(rows.dq_chain);
+  formula.dk_chain = of_columns(dk_chain_, tile.columns);
+  formula.dv_chain = of_columns(dv_chain_, tile.columns);
+  evaluate(formula, strip.sum.numel(), scores.all.device());
+  return {.dq = dq, .dk = g, .dv = scores};
+}
+
+void BackwardErrors::add_to_keys(const Rows& rows, Range columns, const ScoreGradients& t) {
+  add_to_columns(dk_, columns, t.dk, rows.q);
+  add_to_columns(dv_, columns, t.dv, rows.d_o);
+  add_to_columns(p_delta_q_, columns, t.dv.value(), rows.q_sigma_delta);
+  add_to_columns(p_g_q_, columns, t.dq.value(), rows.strip.q.value());
+}
+
+Error BackwardErrors::dk(double scale, const at::Tensor& dk) const {
+  const double u_p = model_.contract.u_p, step = model_.partial_step();
+  const double partials = model_.world * keys_.shared;
+  return {dk_[1] * std::abs(scale) + partials * step,
+          (dk_[2] + dk_[0].square() + p_delta_q_.square() + p_g_q_.square())
+              .mul_(scale * scale)
+              .addcmul_(dk.square(), dk_chain_.variance + u_p * u_p / 3)
+              .add_(partials * step * step / 3)};
+}
+
+Error BackwardErrors::dv(const at::Tensor& dv) const {
+  const double u_p = model_.contract.u_p, step = model_.partial_step();
+  const double partials = model_.world * keys_.shared;
+  return {dv_[1] + partials * step,
+          (dv_[2] + dv_[0].square())
+              .addcmul_(dv.square(), dv_chain_.variance + u_p * u_p / 3)
+              .add_(partials * step * step / 3)};
+}
+
+}  // namespace ringcheck::reference

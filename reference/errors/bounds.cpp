@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/errors/bounds.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "reference/errors/estimate.h"
+#include "reference/tiles/tiles.h"
+
+namespace ringcheck::reference {
+namespace {
+
+using Field = at::Tensor Tensors::*;
+
+// A gradient turned back, its error with it: every element is cos a + sin b or -sin a + cos b.
+void turn_back(Estimate& e, Field field, const Turns& turns, const Rope& rope,
+               double u_a) {
+  const auto mix = [&](const at::Tensor& x, const at::Tensor& straight, const at::Tensor& from_b,
+                       const at::Tensor& from_a) {
+    return mix_pairs(x, rope.pairing, straight, from_b, from_a);
+  };
+  const auto& [cos, sin] = turns;
+  const at::Tensor one = at::ones({}, cos.options());
+  const at::Tensor rotated = e.value.*field;
+  const at::Tensor cos2 = cos.square(), sin2 = sin.square();
+  e.value.*field = mix(rotated, cos, sin, -sin);
+  e.bound.*field = mix(e.bound.*field, cos.abs(), sin.abs(), sin.abs())
+                       .add_(mix(rotated.abs(), one, one, one), 4 * u_a);
+  e.variance.*field = mix(e.variance.*field, cos2, sin2, sin2)
+                          .add_(mix(rotated.square(), one, one, one), 16 * u_a * u_a / 3);
+}
+
+void round_result(Estimate& e, Field field, const ErrorModel& model) {
+  const at::Tensor rounding = model.output_rounding(e.value.*field);
+  e.bound.*field += rounding;
+  (e.variance.*field).addcmul_(rounding, rounding, 1. / 3);
+}
+
+// Rows without keys and keys without rows are exact.
+void make_blind_exact(at::Tensor& error, Field field, const Tiles& mask_tiles) {
+  const bool of_key = field == &Tensors::dk || field == &Tensors::dv;
+  const at::Tensor blind = (of_key ? mask_tiles.queries : mask_tiles.keys) == 0;
+  error.masked_fill_(field == &Tensors::lse ? blind : blind.unsqueeze(-1), 0);
+}
+
+at::Tensor indexes(const std::vector<int64_t>& slots) { return at::tensor(slots, at::kLong); }
+
+Turns at_slots(const Turns& all, const at::Tensor& slots, at::Device device) {
+  const auto part = [&](const at::Tensor& x) {
+    return (slots.defined() ? x.index_select(0, slots) : x).to(device);
+  };
+  return {part(all.cos), part(all.sin)};
+}
+
+// Sampled tiles are narrow on one side: they get as many elements as others.
+Tiling widened(const Tiling& tiling, int64_t rows, int64_t columns) {
+  Tiling wide = tiling;
+  const int64_t elements = tiling.rows * tiling.columns;
+  wide.rows = std::max(tiling.rows, elements / std::max<int64_t>(1, columns));
+  wide.columns = std::max(tiling.columns, elements / std::max<int64_t>(1, rows));
+  return wide;
+}
+
+}  // namespace
+
+Judge::Judge(Inputs inputs, const Contract& contract, int world, const Rope& rope, Tiling tiling,
+             std::optional<Sample> sample)
+    : inputs_(std::move(inputs)),
+      rope_(rope),
+      tiling_(std::move(tiling)),
+      sample_(std::move(sample)) {
+  check(inputs_);
+  runs_ = key_runs(inputs_.mask);
+  model_ = {contract, static_cast<double>(world), static_cast<double>(inputs_.q.size(3)),
+            static_cast<double>(inputs_.v.size(3))};
+  if (rope.pairing != Rope::Pairing::kNone)
+    turns_ = turns(inputs_.mask, rope, inputs_.q.size(3), at::kCPU);
+}
+
+Judgement Judge::operator()(Range pairs, at::Device device) const {
+  const at::AutoDispatchBelowADInplaceOrView values_only;
+  if (!sample_)
+    return everything(pairs, device);
+  Judgement all = of_sampled_queries(pairs, device);
+  if (sample_->keys.empty())
+    return all;
+  const Judgement keys = of_sampled_keys(pairs, device);
+  for (const Field field : {&Tensors::dk, &Tensors::dv}) {
+    all.value.*field = keys.value.*field;
+    all.bound.*field = keys.bound.*field;
+    all.sigma.*field = keys.sigma.*field;
+  }
+  return all;
+}
+
+Judgement Judge::everything(Range pairs, at::Device device) const {
+  const Tiles cut = tiles(runs_, tiling_, device);
+  const Group group = grouped(inputs_, pairs, device);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
+  return finished(std::move(e), cut, {});
+}
+
+Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
+  const std::vector<int64_t>& queries = sample_->queries;
+  const Tiling wide = widened(tiling_, static_cast<int64_t>(queries.size()), runs_.keys);
+  const Tiles cut = tiles(of_queries(runs_, queries), wide, device);
+  const Slots slots{.queries = indexes(queries), .keys = {}};
+  const Group group = grouped(inputs_, pairs, device, slots);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
+  for (Tensors* t : {&e.value, &e.bound, &e.variance})
+    t->dk = t->dv = at::Tensor();  // sums over the sampled queries only
+  return finished(std::move(e), cut, slots);
+}
+
+Judgement Judge::of_sampled_keys(Range pairs, at::Device device) const {
+  const std::vector<int64_t>& keys = sample_->keys;
+  const Tiling wide = widened(tiling_, runs_.queries(), static_cast<int64_t>(keys.size()));
+  Tiles cut = tiles(of_keys(runs_, keys), wide, device);
+  cut.keys = keys_of_queries(runs_, device);
+  const Slots slots{.queries = {}, .keys = indexes(keys)};
+  const auto given = [&](const at::Tensor& x) {
+    return rows_of_pairs(x, inputs_, pairs, {}).to(device, at::kDouble);
+  };
+  Estimate e = estimate_from(given(sample_->o), given(sample_->lse),
+                             grouped(inputs_, pairs, device, slots), cut, model_, tiling_.tick);
+  return finished(std::move(e), cut, slots);
+}
+
+// The rotation undone, results rounded, and variances turned into sigma.
+Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) const {
+  for (const auto& [field, kept] : {std::pair{&Tensors::o, slots.queries},
+                                    {&Tensors::lse, slots.queries},
+                                    {&Tensors::dq, slots.queries},
+                                    {&Tensors::dk, slots.keys},
+                                    {&Tensors::dv, slots.keys}}) {
+    if (!(e.value.*field).defined())
+      continue;
+    const bool is_gradient = field != &Tensors::o && field != &Tensors::lse;
+    if (turns_.cos.defined() && (field == &Tensors::dq || field == &Tensors::dk))
+      turn_back(e, field, at_slots(turns_, kept, (e.value.*field).device()), rope_,
+                model_.contract.u_a);
+    if (is_gradient)
+      round_result(e, field, model_);
+    make_blind_exact(e.bound.*field, field, cut);
+    make_blind_exact(e.variance.*field, field, cut);
+    // A float64 implementation errs no less than the reference itself.
+    const bool as_exact = model_.contract.u_a == 0x1p-53;
+    (e.variance.*field).sqrt_().mul_(as_exact ? std::sqrt(2.) : 1.);
+    if (as_exact)
+      (e.bound.*field).mul_(2);
+  }
+  return {e.value, e.bound, e.variance};
+}
+
+Judgement judge(const Inputs& inputs, const Contract& contract, int world, const Rope& rope,
+                const Tiling& tiling) {
+  const Judge judged(inputs, contract, world, rope, tiling);
+  std::vector<Tensors> values, bounds, sigmas;
+  for (const Range run : judged.runs()) {
+    const Judgement part = judged(run, inputs.q.device());
+    values.push_back(part.value);
+    bounds.push_back(part.bound);
+    sigmas.push_back(part.sigma);
+  }
+  return {ungrouped(values, inputs), ungrouped(bounds, inputs), ungrouped(sigmas, inputs)};
+}
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "reference/errors/contract.h"
+
+namespace ringcheck::reference {
+
+// How an implementation computes: its contract, the number of partial results that it merges, and
+// the lengths of its inner products. The numbered formulas of docs/numerics.md follow from it.
+struct ErrorModel {
+  Contract contract;
+  double world = 1;
+  double dim = 1;    // terms of q k
+  double dim_v = 1;  // terms of dO v
+
+  double unit_variance() const { return contract.u_a * contract.u_a / 3; }
+
+  // The rounding of partial results where it is coarser than the accumulation, else 0.
+  double partial_rounding() const { return contract.u_m > contract.u_a ? contract.u_m : 0; }
+
+  // The underflow step of that rounding: partial results are rounded to the format of the results.
+  double partial_step() const { return contract.u_m > contract.u_a ? contract.eta_o : 0; }
+
+  // Roundings on the way through a chain of n additions.
+  at::Tensor effective(const at::Tensor& n) const;
+
+  // rho_o(x) = max(u_o |x|, eta_o, eta_e): x is stored as a result.
+  at::Tensor output_rounding(const at::Tensor& x) const;
+};
+
+// A bound B and a variance sigma^2.
+struct Error {
+  at::Tensor bound;
+  at::Tensor variance;
+};
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/errors/estimate.h"
+
+#include <ATen/ATen.h>
+
+#include "reference/errors/backward_errors.h"
+#include "reference/errors/forward_errors.h"
+#include "reference/errors/score_errors.h"
+#include "reference/solve.h"
+#include "reference/tiles/strip_view.h"
+
+namespace ringcheck::reference {
+namespace {
+
+// Room for what is written strip by strip.
+Tensors empty_rows(const Group& group) {
+  return {.o = at::zeros_like(group.d_o),
+          .lse = at::zeros_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous),
+          .dq = at::zeros_like(group.q),
+          .dk = {},
+          .dv = {}};
+}
+
+void add_keys(Estimate& e, const BackwardErrors& errors, const Group& group) {
+  const Error dk = errors.dk(group.scale, e.value.dk), dv = errors.dv(e.value.dv);
+  e.bound.dk = dk.bound, e.variance.dk = dk.variance;
+  e.bound.dv = dv.bound, e.variance.dv = dv.variance;
+}
+
+}  // namespace
+
+Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
+                  const ErrorModel& model, const std::function<void()>& tick) {
+  const Keys keys = keys_of(group, tiles);
+  Estimate e{{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, empty_rows(group), empty_rows(group)};
+  const Room room = Room::for_largest(tiles, group);
+  BackwardErrors backward(model, keys, room);
+  for (const Strip& strip : tiles.strips) {
+    if (strip.tiles.empty())
+      continue;
+    const StripView view = view_of(strip, group, truth, tiles);
+    ScoreErrors scores(model, view, keys, room);
+    const ForwardErrors forward = forward_errors(model, view, keys, scores, room);
+    const Error dq = backward.add_strip(view, forward, scores, tick);
+    const auto write = [&](at::Tensor Tensors::*field, const Error& error) {
+      unstack(e.bound.*field, strip.rows, error.bound);
+      unstack(e.variance.*field, strip.rows, error.variance);
+    };
+    write(&Tensors::o, forward.o);
+    write(&Tensors::lse, forward.lse);
+    write(&Tensors::dq, dq);
+  }
+  add_keys(e, backward, group);
+  return e;
+}
+
+Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& group,
+                       const Tiles& tiles, const ErrorModel& model,
+                       const std::function<void()>& tick) {
+  const Solution given = differentiate(group, tiles, o, lse, tick);
+  const Keys keys = keys_of(group, tiles);
+  const Room room = Room::for_largest(tiles, group);
+  BackwardErrors backward(model, keys, room);
+  for (const Strip& strip : tiles.strips) {
+    if (strip.tiles.empty())
+      continue;
+    const StripView view = view_of(strip, group, given, tiles);
+    ScoreErrors scores(model, view, keys, room);
+    backward.add_strip(view, errors_of_given(model, view), scores, tick);
+  }
+  Estimate e;
+  e.value.dk = given.dk, e.value.dv = given.dv;
+  add_keys(e, backward, group);
+  return e;
+}
+
+}  // namespace ringcheck::reference

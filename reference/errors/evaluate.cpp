@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/errors/evaluate.h"
+
+#include <ATen/Parallel.h>
+
+#include <optional>
+#include <stdexcept>
+
+namespace ringcheck::reference {
+namespace {
+
+std::optional<Evaluation>& registered() {
+  static std::optional<Evaluation> evaluation;
+  return evaluation;
+}
+
+const Evaluation& evaluation_of(at::Device device) {
+  if (!registered())
+    throw std::logic_error("the reference cannot evaluate error bounds on " + device.str());
+  return *registered();
+}
+
+template <class Formula>
+void on_cpu(const Formula& formula, int64_t rows) {
+  constexpr int64_t kElements = 4096;  // a piece of work
+  at::parallel_for(0, rows, kElements / formula.columns + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      for (int64_t column = 0; column < formula.columns; ++column)
+        formula(row, column);
+  });
+}
+
+}  // namespace
+
+void evaluate(const ScoreFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).scores(formula, rows, device);
+}
+
+void evaluate(const ForwardFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).forward(formula, rows, device);
+}
+
+void evaluate(const BackwardFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).backward(formula, rows, device);
+}
+
+RegisteredEvaluation::RegisteredEvaluation(const Evaluation& evaluation) {
+  registered() = evaluation;
+}
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "reference/errors/estimate.h"
+#include "reference/tiles/device_check.h"
+#include "reference/tiles/fast_path.h"
+
+namespace ringcheck::reference {
+namespace {
+
+struct Shape {
+  int64_t pairs, shared, seq, dim;
+};
+
+std::vector<Mask> masks(int64_t seq) {
+  const int64_t third = seq / 3, rest = seq - 2 * third;
+  const Documents packed{{third, third}, {third - 2, third}, {rest, rest}};
+  return {{Full{}, seq},       {Causal{}, seq},       {Window{third}, seq}, {DocumentCausal{packed}, seq},
+          {DocumentFull{packed}, seq}, {Prefix{third}, seq}};
+}
+
+// Scores have a standard deviation of 3.
+Inputs random_inputs(const Shape& n, const Mask& mask, uint64_t seed, at::Device device) {
+  at::Generator bits = at::make_generator<at::CPUGeneratorImpl>(seed);
+  const auto normal = [&](int64_t heads, double size) {
+    return at::randn({n.pairs, heads, n.seq, n.dim}, bits, at::kDouble).mul_(size).to(device);
+  };
+  return {normal(n.shared, 1.75), normal(1, 1.75), normal(1, 1), normal(n.shared, 1), mask,
+          1 / std::sqrt(static_cast<double>(n.dim))};
+}
+
+// The largest |fast - plain| over its bound; equal infinities do not differ, a NaN differs infinitely.
+double excess(const at::Tensor& fast, const at::Tensor& plain, const at::Tensor& bound) {
+  if (fast.sizes() != plain.sizes())
+    return std::numeric_limits<double>::infinity();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor error = (fast - plain).abs_().masked_fill_(fast.eq(plain), 0);
+  return (error / bound)
+      .masked_fill_(error.eq(0), 0)
+      .nan_to_num_(infinity, infinity)
+      .max()
+      .item<double>();
+}
+
+// The largest excess of all tensors, and of which.
+std::pair<double, const char*> difference(const Solution& fast, const Solution& plain,
+                                          const Tensors& bound) {
+  std::pair<double, const char*> worst{0, ""};
+  const auto note = [&](const char* name, at::Tensor Solution::*of, const at::Tensor& allowed) {
+    worst = std::max(worst, {excess(fast.*of, plain.*of, allowed), name});
+  };
+  note("o", &Solution::o, bound.o);
+  note("max", &Solution::max, bound.lse);
+  note("lse", &Solution::lse, bound.lse);
+  note("dq", &Solution::dq, bound.dq);
+  note("dk", &Solution::dk, bound.dk);
+  note("dv", &Solution::dv, bound.dv);
+  return worst;
+}
+
+// A problem and how it is printed.
+struct Trial {
+  Shape shape;
+  Mask mask;
+  uint64_t seed;
+  at::Device device;
+
+  std::string text() const {
+    std::ostringstream out;
+    out << " on " << device << ", with " << shape.pairs << " kv heads of " << shape.shared
+        << " query heads, " << shape.seq << " slots, dim " << shape.dim << ", mask "
+        << mask.kind.index() << ", seed " << seed;
+    return out.str();
+  }
+  Group group(at::Device where) const {
+    return grouped(random_inputs(shape, mask, seed, where), {0, shape.pairs}, where);
+  }
+  Tiles cut(at::Device where) const { return tiles(key_runs(mask), {}, where); }
+  ErrorModel model(const Contract& contract) const {
+    return {contract, 1, static_cast<double>(shape.dim), static_cast<double>(shape.dim)};
+  }
+};
+
+std::optional<std::string> wrong_path(const Trial& trial) {
+  const Group group = trial.group(trial.device);
+  const FastPath* path = fast_path_of(group);
+  if (path == nullptr)
+    return std::nullopt;
+  const Tiles cut = trial.cut(trial.device);
+  const Contract float64{.u_a = 0x1p-53, .u_p = 0, .u_o = 0x1p-53, .eta_e = 0x1p-1022, .u_m = 0x1p-53};
+  const Solution plain = solve_plainly(group, cut, {});
+  const Estimate allowed = estimate(plain, group, cut, trial.model(float64), {});
+  const auto [times, name] = difference(path->solve(group, cut), plain, allowed.bound);
+  if (times <= 2)  // both err
+    return std::nullopt;
+  std::ostringstream text;
+  text << "the fast path '" << path->name << "' of the reference differs from the plain form in "
+       << name << " by " << times << " times the error of float64 arithmetic" << trial.text();
+  return text.str();
+}
+
+// Bounds are sums of positive terms: in float64 far more digits agree than one could ask for.
+constexpr double kDigits = 1e-6;
+
+std::optional<std::string> wrong_bounds(const Trial& trial) {
+  if (trial.device.is_cpu())
+    return std::nullopt;
+  const auto estimate_on = [&](at::Device device) {
+    const Contract bf16{.u_p = 0x1p-8, .eta_p = 0x1p-134, .u_o = 0x1p-8, .eta_o = 0x1p-134};
+    const Group group = trial.group(device);
+    const Tiles cut = trial.cut(device);
+    return estimate(solve_plainly(group, cut, {}), group, cut, trial.model(bf16), {});
+  };
+  const Estimate there = estimate_on(trial.device), here = estimate_on(at::kCPU);
+  for (Tensors Estimate::*what : {&Estimate::bound, &Estimate::variance})
+    for (const auto& [name, field] : {std::pair{"o", &Tensors::o}, {"lse", &Tensors::lse},
+                                      {"dq", &Tensors::dq}, {"dk", &Tensors::dk}, {"dv", &Tensors::dv}})
+      if (!at::allclose((there.*what.*field).cpu(), here.*what.*field, kDigits, 0))
+        return std::string(what == &Estimate::bound ? "the error bound" : "the variance") + " of " +
+               name + " is another than on the CPU" + trial.text();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> device_difference(at::Device device, uint64_t seed) {
+  const at::AutoDispatchBelowADInplaceOrView values_only;
+  const auto drawn = [seed](int64_t low, int64_t high, uint64_t which) {
+    return low + static_cast<int64_t>((seed >> (8 * which)) % static_cast<uint64_t>(high - low + 1));
+  };
+  for (const int64_t dim : {64, 128}) {
+    const Shape n{drawn(1, 2, 0), drawn(1, 3, 1), drawn(30, 300, 2), dim};
+    for (const Mask& mask : masks(n.seq)) {
+      const Trial trial{n, mask, seed, device};
+      if (auto text = wrong_path(trial))
+        return text;
+      if (auto text = wrong_bounds(trial))
+        return text;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringcheck::reference

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tiles/strip_view.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace ringcheck::reference {
+
+Operand Operand::of(const at::Tensor& x) { return {at::stack({x, x.abs(), x.square()})}; }
+
+Operand Operand::rows(Range range) const { return {all.narrow(2, range.begin, range.size)}; }
+
+Operand Operand::with_value(const at::Tensor& x) const {
+  return {at::stack({x, magnitude(), square()})};
+}
+
+Room Room::for_largest(const Tiles& tiles, const Group& group) {
+  int64_t largest = 0;
+  for (const Strip& strip : tiles.strips)
+    for (const Tile& tile : strip.tiles)
+      largest = std::max(largest, tile.rows.size * tile.columns.size);
+  const auto memory = [&] {
+    return at::empty({3 * group.q.size(0) * group.q.size(1) * largest}, group.q.options());
+  };
+  return {memory(), memory(), memory()};
+}
+
+Keys keys_of(const Group& group, const Tiles& tiles) {
+  return {.k = Operand::of(group.k),
+          .v = Operand::of(group.v),
+          .v_and_square = at::cat({group.v, group.v.square()}, -1),
+          .shared = static_cast<double>(group.q.size(1)),
+          .queries = (tiles.queries * group.q.size(1)).view({1, -1, 1})};
+}
+
+StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
+                  const Tiles& tiles) {
+  const auto rows = [&](const at::Tensor& x) { return stacked(x, strip.rows).contiguous(); };
+  const auto runs = [&](const at::Tensor& edge) {
+    return edge.narrow(0, strip.rows.begin, strip.rows.size);
+  };
+  const at::Tensor sum = rows(solution.sum);
+  const at::Tensor blind = sum == 0;
+  return {.strip = strip,
+          .scale = group.scale,
+          .begin = runs(tiles.begin),
+          .end = runs(tiles.end),
+          .q = Operand::of(rows(group.q)),
+          .scaled_q = Operand::of(rows(group.q) * group.scale),
+          .d_o = Operand::of(rows(group.d_o)),
+          .o = rows(solution.o),
+          .dq = rows(solution.dq),
+          .max = rows(solution.max),
+          .sum = sum.masked_fill(blind, 1),
+          .lse = rows(solution.lse).masked_fill(blind, 0),
+          .delta = rows(solution.delta),
+          .keys = rows(tiles.keys.expand_as(solution.sum))};
+}
+
+TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile) {
+  return {.contract = model.contract,
+          .dim = model.dim,
+          .dim_v = model.dim_v,
+          .columns = tile.columns.size,
+          .first_column = tile.columns.begin,
+          .strip_rows = tile.rows.size,
+          .begin = strip.begin.const_data_ptr<int32_t>(),
+          .end = strip.end.const_data_ptr<int32_t>()};
+}
+
+const double* elements(const at::Tensor& x) {
+  TORCH_INTERNAL_ASSERT(x.is_contiguous());
+  return x.const_data_ptr<double>();
+}
+
+double* writable(const at::Tensor& x) {
+  TORCH_INTERNAL_ASSERT(x.is_contiguous());
+  return x.mutable_data_ptr<double>();
+}
+
+Terms terms_in(const at::Tensor& memory, const StripView& strip, const Tile& tile) {
+  const int64_t pairs = strip.sum.size(0), rows = strip.sum.size(1), columns = tile.columns.size;
+  return {memory.narrow(0, 0, 3 * pairs * rows * columns).view({3, pairs, rows, columns})};
+}
+
+at::Tensor batched(const at::Tensor& x) { return x.view({-1, x.size(-2), x.size(-1)}); }
+
+void multiply(const Operand& a, const Operand& b, const Terms& product) {
+  at::Tensor out = batched(product.all);
+  at::bmm_out(out, batched(a.all), batched(b.all).mT());
+}
+
+void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
+  sum = sum.defined() ? sum.baddbmm_(a, b) : at::bmm(a, b);
+}
+
+void add_products(at::Tensor& sums, const Terms& a, const Operand& b) {
+  if (!sums.defined())
+    sums = at::zeros({3, b.all.size(1), a.all.size(2), b.all.size(3)}, b.all.options());
+  batched(sums).baddbmm_(batched(a.all), batched(b.all));
+}
+
+}  // namespace ringcheck::reference
