@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 
 namespace ringcheck {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
+#include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "kernels/cuda/cudnn_graph.h"
 #include "kernels/strip_kernel.h"

@@ -6,6 +6,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "cp/layout/strips.h"
 

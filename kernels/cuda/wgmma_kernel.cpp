@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "cp/layout/strips.h"
 #include "kernels/cuda/wgmma_launch.h"

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "cp/device/await.h"
-#include "cp/device/cuda_library.h"
+#include "cp/worlds/session.h"
 #include "cp/error.h"
 #include "cp/device/moment.h"
 #include "cp/device/range.h"
