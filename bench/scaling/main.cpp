@@ -15,7 +15,7 @@
 #include "cp/device/cuda_library.h"
 #include "cp/worlds/launcher.h"
 #include "cp/worlds/mpi_world.h"
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 #include "parity/judge/runner.h"
 #include "version.h"
 

@@ -31,10 +31,10 @@ BlockShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 
 }  // namespace
 
-std::optional<std::string> refuses(const Plan& plan, BlockShape shape) {
-  if (plan.rotation_options.keep && !plan.rotation.can_keep)
-    return "this rotation has no gathered K and V to keep; use allgather[keep]";
+std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
+                                   BlockShape shape) {
   shape.mask = plan.mask;
+  if (auto reason = strategy.refuses(plan, shape)) return reason;
   for (const Positions& queries : plan.layout)
     for (const Positions& keys : plan.layout) {
       shape.queries = queries;
@@ -68,7 +68,7 @@ void ContextParallel::check(const at::Tensor& q, const at::Tensor& k, const at::
           "the layout gives this rank " + std::to_string(slots) + " slots; got " + found);
   require(options_.rope.pairing == Rope::Pairing::kNone || q.size(3) % 2 == 0,
           "RoPE needs an even dim; got " + found);
-  if (const auto reason = refuses(options_.plan, shape_of(q, k, v, options_.plan.mask)))
+  if (const auto reason = refuses(options_.strategy, options_.plan, shape_of(q, k, v, options_.plan.mask)))
     throw std::invalid_argument(*reason);
 }
 
@@ -88,7 +88,7 @@ ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at:
   check(q, k, v);
   const Range range({"forward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kForward);
-  Context context{options_.strategy(comm_, options_.plan),
+  Context context{options_.strategy.make(comm_, options_.plan),
                   {rotated(q).contiguous(), own()},
                   pack(rotated(k), zero_pads(v, options_.plan.mask, own()), own()),
                   {},

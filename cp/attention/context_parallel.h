@@ -58,8 +58,9 @@ class ContextParallel {
   Options options_;
 };
 
-// Why the plan cannot run on blocks of this shape, or nothing: asks the kernel about every pair
-// of shards, and the rotation about its options.
-std::optional<std::string> refuses(const Plan& plan, BlockShape shape);
+// Why the plan cannot run on blocks of this shape, or nothing: asks the strategy, and the kernel
+// about every pair of shards.
+std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
+                                   BlockShape shape);
 
 }  // namespace ringcheck

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/case/case.h"
 
-#include <c10/util/StringUtil.h>
-
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,152 +10,103 @@
 #include "cp/attention/context_parallel.h"
 #include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
-#include "parity/case/data_family.h"
+#include "parity/case/part.h"
 #include "parity/case/text.h"
 
 namespace ringcheck::parity {
 namespace {
 
-bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
-
-bool one_of(const std::string& name, std::initializer_list<const char*> names) {
-  for (const char* known : names)
-    if (name == known) return true;
-  return false;
-}
-
-// The value of a part such as "hq8"; false where the part has another prefix.
-bool sized(const std::string& part, const char* prefix, int64_t& value) {
-  const std::string name = prefix;
-  if (!starts_with(part, prefix) || part.size() == name.size() || !std::isdigit(part[name.size()]))
-    return false;
-  value = parse_size(part.substr(name.size()));
-  return true;
-}
-
-uint64_t parse_seed(const std::string& text) {
-  uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw BadCase("seed '" + text + "' is not a whole number below 2^64");
-  return seed;
-}
-
-// What was said, beside the values: a part left out follows another one.
-struct Parsed {
-  Case test;
-  std::set<std::string> said;
-};
-
-// Which part this is; it is stored in `parsed`.
-std::string read_part(const std::string& part, Parsed& parsed) {
-  Case& test = parsed.test;
-  const std::string name = parse_call(part).name;
-  int64_t number = 0;
-  if (const size_t colon = name.find(':'); Strategies::all().count(name.substr(0, colon)) > 0) {
-    test.strategy = name.substr(0, colon);
-    if (colon != std::string::npos) parse_rotation(part.substr(colon + 1), test);
-    return "strategy";
-  }
-  if (Balancers::all().count(name) > 0) return parse_balance(part, test), "balancer";
-  if (AttentionKernels::all().count(part) > 0) return test.kernel = part, "kernel";
-  if (one_of(name, {"full", "causal", "window", "doc", "docfull", "prefix"}))
-    return test.mask = parse_mask(part), "mask";
-  if (one_of(part, {"thread", "mpi"})) return test.world_kind = part, "world kind";
-  if (one_of(part, {"cpu", "cuda"})) return test.device = part, "device";
-  if (sized(part, "P", number)) return test.world = static_cast<int>(std::min<int64_t>(number, 1 << 20)), "world";
-  if (sized(part, "b", test.batch)) return "batch";
-  if (sized(part, "hq", test.q_heads)) return "heads";
-  if (sized(part, "hkv", test.kv_heads)) return "kv-heads";
-  if (starts_with(part, "seed")) return test.seed = parse_seed(part.substr(4)), "seed";
-  if (sized(part, "s", test.seq)) return "seq";
-  if (sized(part, "dv", test.dim_v)) return "dim-v";
-  if (sized(part, "d", test.dim)) return "dim";
-  if (starts_with(part, "rope:")) return test.rope = parse_rope(part.substr(5)), "rope";
-  if (part == "scale:default") return test.scale.reset(), "scale";
-  if (starts_with(part, "scale:")) return test.scale = parse_number(part.substr(6)), "scale";
-  if (DataFamilies::all().contains(name) || name == "tensors") return test.data = part, "data";
-  if (one_of(part, {"float64", "float32", "bf16", "fp16"})) return test.dtype = parse_dtype(part), "dtype";
-  throw BadCase("case has a part '" + part + "' that means nothing; the form is "
+// The part that a piece of text belongs to.
+const Part& part_of(const std::string& piece) {
+  for (const Part& row : parts())
+    if (row.claims && piece.starts_with(row.prefix) &&
+        row.claims(std::string_view(piece).substr(row.prefix.size())))
+      return row;
+  throw BadCase("case has a part '" + piece + "' that means nothing; the form is "
                 "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu|cuda/P4/b1/hq8/hkv2/s1024/d64/dv64/"
                 "bf16/rope:none/scale:default/spread3/seed7");
 }
 
+// A whole number, where the text is just that.
+nlohmann::json number_or_text(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  return text;
+}
+
 }  // namespace
 
-std::string to_text(const Case& c) {
-  std::string text = c.strategy + ":" + c.rotation + (c.keep ? "[keep]" : "") + "/" + c.balance;
-  if (Balancers::at(c.balance).takes_block) text += "[" + std::to_string(c.block) + "]";
-  return c10::str(text, "/", c.kernel, "/", mask_text(c.mask), "/", c.world_kind, "/", c.device, "/P",
-                  c.world, "/b", c.batch, "/hq", c.q_heads, "/hkv", c.kv_heads, "/s", c.seq, "/d",
-                  c.dim, "/dv", c.dim_v, "/", dtype_text(c.dtype), "/rope:", rope_text(c.rope),
-                  "/scale:", c.scale ? number_text(*c.scale) : "default", "/", c.data, "/seed", c.seed);
+std::string to_text(const Case& test) {
+  std::string text;
+  for (const Part& row : parts()) {
+    const std::string value = row.claims ? row.print(test) : "";
+    if (!value.empty()) text += (text.empty() ? "" : "/") + row.prefix + value;
+  }
+  return text;
 }
 
 Case parse_case(const std::string& text) {
-  Parsed parsed;
-  for (const std::string& part : split(text, '/')) {
-    const std::string what = read_part(part, parsed);
-    if (!parsed.said.insert(what).second)
-      throw BadCase("case '" + text + "' says its " + what + " twice, the second time '" + part + "'");
+  Case test;
+  std::set<std::string> said;
+  for (const std::string& piece : split(text, '/')) {
+    const Part& row = part_of(piece);
+    row.parse(test, piece.substr(row.prefix.size()));
+    if (!said.insert(row.name).second)
+      throw BadCase("case '" + text + "' says its " + row.option + " twice, the second time '" +
+                    piece + "'");
   }
-  Case& test = parsed.test;
-  if (parsed.said.count("dim-v") == 0) test.dim_v = test.dim;
-  if (parsed.said.count("kv-heads") == 0 && parsed.said.count("heads") > 0)
-    test.kv_heads = test.q_heads;
-  const Mask mask = mask_of(test);
-  if (const Documents* packed = documents(mask); packed && parsed.said.count("seq") == 0)
-    test.seq = slots_of(*packed);
+  follow(test, said);
   validate(test);
   return test;
 }
 
-nlohmann::json to_json(const Case& c) {
-  return {{"strategy", c.strategy},     {"rotation", c.rotation}, {"keep", c.keep},
-          {"balance", c.balance},       {"block", c.block},       {"kernel", c.kernel},
-          {"mask", mask_text(c.mask)},  {"world_kind", c.world_kind}, {"device", c.device},
-          {"world", c.world},           {"batch", c.batch},       {"q_heads", c.q_heads},
-          {"kv_heads", c.kv_heads},     {"seq", c.seq},           {"dim", c.dim},
-          {"dim_v", c.dim_v},           {"dtype", dtype_text(c.dtype)}, {"rope", rope_text(c.rope)},
-          {"scale", c.scale ? nlohmann::json(*c.scale) : nlohmann::json("default")},
-          {"data", c.data},             {"seed", c.seed}};
+nlohmann::json to_json(const Case& test) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const Part& row : parts())
+    if (const std::string value = row.print(test); !value.empty())
+      json[row.name] = number_or_text(value);
+  json["subject"] = test.subject;
+  return json;
 }
 
 Case case_from_json(const nlohmann::json& json) {
-  try {
-    Case c;
-    c.strategy = json.at("strategy");
-    c.rotation = json.at("rotation");
-    c.keep = json.at("keep");
-    c.balance = json.at("balance");
-    c.block = json.at("block");
-    c.kernel = json.at("kernel");
-    c.mask = parse_mask(json.at("mask"));
-    c.world_kind = json.at("world_kind");
-    c.device = json.at("device");
-    c.world = json.at("world");
-    c.batch = json.at("batch");
-    c.q_heads = json.at("q_heads");
-    c.kv_heads = json.at("kv_heads");
-    c.seq = json.at("seq");
-    c.dim = json.at("dim");
-    c.dim_v = json.at("dim_v");
-    c.dtype = parse_dtype(json.at("dtype"));
-    c.rope = parse_rope(json.at("rope"));
-    if (json.at("scale").is_number()) c.scale = json.at("scale").get<double>();
-    c.data = json.at("data");
-    c.seed = json.at("seed");
-    validate(c);
-    return c;
-  } catch (const nlohmann::json::exception& error) {
-    throw BadCase(std::string("case in JSON: ") + error.what());
+  if (!json.is_object()) throw BadCase("case in JSON: want an object of its parts");
+  Case test;
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_string() && !value.is_number_unsigned())
+      throw BadCase("case in JSON: part " + name + " is " + value.dump() +
+                    "; want a text or a whole number");
+    try {
+      part(name).parse(test, value.is_string() ? value.get<std::string>() : value.dump());
+    } catch (const std::out_of_range& error) {
+      throw BadCase(std::string("case in JSON: ") + error.what());
+    }
   }
+  validate(test);
+  return test;
 }
 
-Mask mask_of(const Case& test) { return {test.mask, test.seq}; }
+Mask mask_of(const Task& task) { return {task.mask, task.seq}; }
 
-double scale_of(const Case& test) {
-  return test.scale.value_or(1 / std::sqrt(static_cast<double>(test.dim)));
+double scale_of(const Task& task) {
+  return task.scale.value_or(1 / std::sqrt(static_cast<double>(task.dim)));
+}
+
+int64_t slots_of(const Documents& documents) {
+  int64_t slots = 0;
+  for (const Document& document : documents) slots += document.slots;
+  return slots;
+}
+
+at::DeviceType device_type_of(const Place& place) {
+  return place.device == "cuda" ? at::kCUDA : at::kCPU;
+}
+
+bool any_on_cuda(const std::vector<Case>& cases) {
+  for (const Case& test : cases)
+    if (device_type_of(test) == at::kCUDA) return true;
+  return false;
 }
 
 Layout layout_of(const Case& test) {
@@ -165,18 +114,18 @@ Layout layout_of(const Case& test) {
 }
 
 Plan plan_of(const Case& test) {
-  return {layout_of(test),  mask_of(test), scale_of(test), AttentionKernels::at(test.kernel),
-          Rotations::at(test.rotation), {test.keep}};
+  Plan plan;
+  plan.layout = layout_of(test);
+  plan.mask = mask_of(test);
+  plan.scale = scale_of(test);
+  plan.kernel = AttentionKernels::at(test.kernel);
+  plan.arguments = test.arguments;
+  return plan;
 }
 
-at::DeviceType device_type_of(const Case& test) {
-  return test.device == "cuda" ? at::kCUDA : at::kCPU;
-}
-
-bool any_on_cuda(const std::vector<Case>& cases) {
-  for (const Case& test : cases)
-    if (device_type_of(test) == at::kCUDA) return true;
-  return false;
+Case representative(Case test) {
+  test.arguments = Strategies::at(test.strategy).representative(test.arguments);
+  return test;
 }
 
 std::optional<std::string> not_supported(const Case& test) {
@@ -194,7 +143,7 @@ std::optional<std::string> not_supported(const Case& test) {
   shape.kv_heads = test.kv_heads;
   shape.dim = test.dim;
   shape.dim_v = test.dim_v;
-  return refuses(plan_of(test), shape);
+  return refuses(Strategies::at(test.strategy), plan_of(test), shape);
 }
 
 }  // namespace ringcheck::parity

@@ -37,7 +37,7 @@ double filled(double value, const Element& e, at::ScalarType dtype) {
   return value * (1 + static_cast<int32_t>(e.bits(2)[0]) * 0x1p-58);
 }
 
-std::optional<std::string> refuses_rope(const Case& test) {
+std::optional<std::string> refuses_rope(const Task& test) {
   if (test.rope.pairing == Rope::Pairing::kNone) return std::nullopt;
   return "needs keys that are not rotated, got rope " + rope_text(test.rope) + "; use rope none";
 }

@@ -45,9 +45,9 @@ double filled(double value, const Element& e, at::ScalarType dtype);
 struct DataFamily {
   std::string says;
   // Writes the channels of one token; `first` is its channel 0.
-  std::function<void(const Case& test, Element first, std::span<double> row)> fill;
+  std::function<void(const Task& test, Element first, std::span<double> row)> fill;
   // Why there is no such data for a case, or nothing.
-  std::function<std::optional<std::string>(const Case&)> refuses = [](const Case&) {
+  std::function<std::optional<std::string>(const Task&)> refuses = [](const Task&) {
     return std::optional<std::string>();
   };
   // Tensors whose truth may be zero, or the difference of equal numbers: where a zero would pass,
@@ -57,6 +57,6 @@ struct DataFamily {
 using DataFamilies = Registry<DataFamily>;
 
 // Why a family without rotated keys cannot take the case, or nothing.
-std::optional<std::string> refuses_rope(const Case& test);
+std::optional<std::string> refuses_rope(const Task& test);
 
 }  // namespace ringcheck::parity

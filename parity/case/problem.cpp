@@ -28,7 +28,7 @@ std::vector<bool> tokens_of(const Mask& mask, const std::vector<int64_t>& positi
 
 // Rows of [heads, slots, channels] of one batch entry after the other.
 template <class T>
-void fill(T* out, const Case& test, Which which, const Sizes& sizes,
+void fill(T* out, const Task& test, Which which, const Sizes& sizes,
           const std::vector<int64_t>& positions) {
   const DataFamily& family = DataFamilies::at(test.data);
   const int64_t slots = static_cast<int64_t>(positions.size());
@@ -46,7 +46,7 @@ void fill(T* out, const Case& test, Which which, const Sizes& sizes,
   });
 }
 
-at::Tensor generate(const Case& test, Which which, const Sizes& sizes,
+at::Tensor generate(const Task& test, Which which, const Sizes& sizes,
                     const std::vector<int64_t>& positions) {
   const int64_t slots = static_cast<int64_t>(positions.size());
   at::Tensor x = at::empty({sizes.batch, sizes.heads, slots, sizes.channels}, test.dtype);
@@ -56,7 +56,7 @@ at::Tensor generate(const Case& test, Which which, const Sizes& sizes,
   return x;
 }
 
-Problem generated(const Case& test, const std::vector<int64_t>& positions) {
+Problem generated(const Task& test, const std::vector<int64_t>& positions) {
   const Sizes q{test.batch, test.q_heads, test.dim}, k{test.batch, test.kv_heads, test.dim};
   const Sizes v{test.batch, test.kv_heads, test.dim_v}, d_o{test.batch, test.q_heads, test.dim_v};
   return {generate(test, Which::kQ, q, positions), generate(test, Which::kK, k, positions),
@@ -64,11 +64,11 @@ Problem generated(const Case& test, const std::vector<int64_t>& positions) {
 }
 
 // The user's own q, k, v and, where there is one, do.
-Problem loaded(const Case& test) {
+Problem loaded(const Task& test) {
   const Safetensors file = read_safetensors(parse_call(test.data).arguments.at(0));
   const std::vector<int64_t> sizes{test.batch, test.q_heads, test.seq, test.dim_v};
   const auto found = file.tensors.find("do");
-  Case random = test;
+  Task random = test;
   random.data = "normal";
   const auto d_o = [&] {
     return generate(random, Which::kDo, {test.batch, test.q_heads, test.dim_v},
@@ -91,9 +91,9 @@ Problem Problem::to(at::Device device, bool copy) const {
   return {there(q), there(k), there(v), there(d_o)};
 }
 
-Problem problem_of(const Case& test) { return problem_of(test, {{0, test.seq}}); }
+Problem problem_of(const Task& test) { return problem_of(test, {{0, test.seq}}); }
 
-Problem problem_of(const Case& test, const Positions& positions) {
+Problem problem_of(const Task& test, const Positions& positions) {
   if (parse_call(test.data).name != "tensors") return generated(test, flatten(positions));
   const Problem whole = loaded(test);
   return {shard(whole.q, 2, positions), shard(whole.k, 2, positions), shard(whole.v, 2, positions),

@@ -22,10 +22,10 @@ struct Problem {
 // The whole sequence, as the data family of the case says. Every element is a function of seed,
 // mask, tensor, batch, head, global position and channel alone, so it depends neither on the world
 // nor on the sharding, threads or machine. Slots without a token hold NaN: they must not matter.
-Problem problem_of(const Case& test);
+Problem problem_of(const Task& test);
 
 // The slots of one shard, without making the rest.
-Problem problem_of(const Case& test, const Positions& positions);
+Problem problem_of(const Task& test, const Positions& positions);
 
 // Makes the tensors of some positions of a case.
 using ProblemSource = std::function<Problem(const Case&, const Positions&)>;

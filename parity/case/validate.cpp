@@ -16,7 +16,6 @@ void positive(const char* what, int64_t value) {
 
 void check_names(const Case& c) {
   known_name("strategy", c.strategy, Strategies::all());
-  known_name("rotation", c.rotation, Rotations::all());
   known_name("balancer", c.balance, Balancers::all());
   known_name("kernel", c.kernel, AttentionKernels::all());
   if (c.world_kind != "thread" && c.world_kind != "mpi")
@@ -40,12 +39,6 @@ void check_sizes(const Case& c) {
 }
 
 }  // namespace
-
-int64_t slots_of(const Documents& documents) {
-  int64_t slots = 0;
-  for (const Document& document : documents) slots += document.slots;
-  return slots;
-}
 
 void validate(const Case& c) {
   check_names(c);

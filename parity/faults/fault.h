@@ -9,7 +9,8 @@
 
 #include "cp/registry.h"
 #include "parity/judge/oracle.h"
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/world.h"
 
 namespace ringcheck::parity {
 
@@ -28,7 +29,7 @@ struct Named {
 };
 
 // In place of oracle.judge(evidence).
-using Judge = std::function<OracleVerdict(const Oracle& oracle, const Evidence& evidence)>;
+using AskOracle = std::function<OracleVerdict(const Oracle& oracle, const Evidence& evidence)>;
 
 // A planted bug: something that some oracle must catch. Adding one is a line in a file of
 // parity/faults, a decorator around one interface.
@@ -40,13 +41,13 @@ struct Fault {
   std::vector<std::string> cases = {};      // in which it can show, as text without dtype
   std::vector<at::ScalarType> dtypes = {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
   Named names = {};
-  Subject subject = {};                     // the bug planted in the subject, or
-  std::function<Judge()> judging = {};      // in the judging
+  SharedSubject subject = {};                     // the bug planted in the subject, or
+  std::function<AskOracle()> judging = {};      // in the judging
   bool hangs = false;                       // it is caught by a short deadline
   // Streams of a GPU are not ordered as they should be. On a CPU, where work is done when its call
   // returns, nothing is wrong.
   bool races = false;
-  Subject control = context_parallel;       // the same without the bug
+  SharedSubject control = ours();       // the same without the bug
   std::string equivalent = {};              // the proof, where it can change nothing
   // The kernels with which it changes nothing. Believed where no bit of any output changes.
   std::string moot_with = {};

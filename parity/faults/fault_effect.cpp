@@ -7,9 +7,9 @@
 namespace ringcheck::parity {
 namespace {
 
-std::optional<Outcome> outcome_of(const Fault& fault, const Case& test, const Subject& subject) {
+std::optional<Outcome> outcome_of(const Fault& fault, const Case& test, const SharedSubject& subject) {
   try {
-    return solve({test}, {test.world, deadline_of(fault), {}, device_type_of(test)}, subject);
+    return ThreadRanks(deadline_of(fault)).solve({test}, *subject);
   } catch (const RankFailure&) {
     return std::nullopt;
   }

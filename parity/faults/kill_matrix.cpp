@@ -15,7 +15,7 @@ namespace ringcheck::parity {
 namespace {
 
 RunOptions options_of(const Fault& fault, std::vector<std::string> oracles,
-                      const Subject& subject) {
+                      const SharedSubject& subject) {
   RunOptions options;
   options.deadline = deadline_of(fault);
   options.subject = subject;
@@ -33,7 +33,7 @@ std::vector<std::string> those(const std::vector<std::string>& names, bool with_
 
 // What the oracles find wrong with a case that nothing was planted in.
 std::vector<std::string> complaints(const Case& test, const std::vector<std::string>& oracles,
-                                    const Subject& control) {
+                                    const SharedSubject& control) {
   std::vector<std::string> list;
   const Verdict verdict = verify(test, options_of({}, oracles, control));
   for (const OracleVerdict& oracle : verdict.oracles)

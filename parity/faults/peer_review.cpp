@@ -40,7 +40,7 @@ Opinions opinions_on(const Fault& fault, const Case& test) {
   const auto outcome = faulty_outcome(fault, test), alone = faulty_outcome(fault, undivided);
   if (!outcome || !alone) return all_of(Status::kFail);
   const Problem problem = problem_of(test).to(outcome->tensors.o.device());
-  const reference::Judgement truth = truth_of(test, problem, *outcome, {});
+  const reference::Judgement truth = truth_of(test, ours()->promise(test), problem, *outcome, {});
   const reference::Tensors eager = eager_attention(test, problem);
   Opinions opinions = all_of(Status::kNotApplicable);
   for (const auto& [name, tensor] : kTensors) {
@@ -68,7 +68,7 @@ const Opinions& opinions_on_clean(const Case& test) {
   auto [entry, is_new] = known.try_emplace(to_text(test));
   if (is_new) {
     Fault none;
-    none.subject = context_parallel;
+    none.subject = ours();
     entry->second = opinions_on(none, test);
   }
   return entry->second;

@@ -90,8 +90,8 @@ const std::vector<std::string>& inner_plants() {
   return names;
 }
 
-Subject slightly_wrong(const std::string& what, double epsilon) {
-  return [edit = edits().at(what), gradients = what == "all gradients", epsilon](
+SharedSubject slightly_wrong(const std::string& what, double epsilon) {
+  return ours_with([edit = edits().at(what), gradients = what == "all gradients", epsilon](
              Communicator& comm, const Case& test, const RankInput& input) {
     ContextParallel::Options options = options_of(test);
     edit(options, comm, epsilon);
@@ -100,7 +100,7 @@ Subject slightly_wrong(const std::string& what, double epsilon) {
     for (at::Tensor* x : {&output.dq, &output.dk, &output.dv})
       *x = (x->to(at::kDouble) * (1 + epsilon)).to(x->scalar_type());
     return output;
-  };
+  });
 }
 
 }  // namespace ringcheck::parity

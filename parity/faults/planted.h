@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "parity/subject/outcome.h"
+#include "parity/subject/ours.h"
 
 // Errors of a chosen size, for measuring how small a one is seen.
 namespace ringcheck::parity {
@@ -22,6 +22,6 @@ at::Tensor planted(const at::Tensor& x, const at::Tensor& where, double epsilon)
 const std::vector<std::string>& inner_plants();
 
 // Our subject with this of it off by the relative error epsilon.
-Subject slightly_wrong(const std::string& what, double epsilon);
+SharedSubject slightly_wrong(const std::string& what, double epsilon);
 
 }  // namespace ringcheck::parity

@@ -28,7 +28,9 @@ at::Tensor* find(Outcome& outcome, const std::string& name) {
 
 at::Tensor& of(Outcome& outcome, const std::string& name) { return *find(outcome, name); }
 
-Outcome solved(const Run& run) { return solve(run, {.size = run.test.world}, context_parallel); }
+Outcome solved(const Run& run) {
+  return ThreadRanks(std::chrono::seconds(30)).solve(run, *ours()).value();
+}
 
 // The same problem, attended in float32.
 Outcome in_float32(Case test) {
@@ -84,7 +86,7 @@ void nan_on_each_rank(const Known& known, const std::string& name, const at::Ten
 
 // One element of which a bound is known, ten times as far away.
 std::optional<Outcome> beyond_its_bound(const Known& known, const std::string& name) {
-  reference::Judgement truth = truth_of(known.test, known.problem, known.clean, [] {});
+  reference::Judgement truth = truth_of(known.test, ours()->promise(known.test), known.problem, known.clean, [] {});
   Outcome bounds{std::move(truth.bound), {}, {}, {}}, clean = known.clean;
   const at::Tensor bound = of(bounds, name);
   if (!bound.defined()) return std::nullopt;
@@ -116,7 +118,7 @@ std::vector<Spoilt> spoilt(const Known& known, const std::string& name) {
 
 class Examination {
  public:
-  Examination(const Known& known, std::string name, const Judge& judge, SelfTest& result)
+  Examination(const Known& known, std::string name, const AskOracle& judge, SelfTest& result)
       : known_(known), name_(std::move(name)), oracle_(Oracles::at(name_)), judge_(judge),
         result_(result) {
     if (oracle_.variations)
@@ -139,7 +141,7 @@ class Examination {
 
  private:
   Evidence evidence(const Outcome& outcome) const {
-    return {known_.test, known_.problem, outcome, others_, [] {}};
+    return {known_.test, *ours(), known_.problem, outcome, others_, [] {}};
   }
   Status judged(const Outcome& outcome) const { return judge_(oracle_, evidence(outcome)).status; }
   void demand(bool met, const std::string& otherwise) {
@@ -171,7 +173,7 @@ class Examination {
     };
     spoil(main);
     std::ranges::for_each(others, spoil);
-    const Evidence all{known_.test, known_.problem, main, others, [] {}};
+    const Evidence all{known_.test, *ours(), known_.problem, main, others, [] {}};
     demand(judge_(oracle_, all).status == Status::kFail, "accepted NaN in every run");
   }
   void spoil_counters() {
@@ -188,7 +190,7 @@ class Examination {
   const Known& known_;
   std::string name_;
   const Oracle& oracle_;
-  const Judge& judge_;
+  const AskOracle& judge_;
   SelfTest& result_;
   std::vector<Outcome> others_;
 };
@@ -200,7 +202,7 @@ OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence) {
 }
 
 SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
-                   const Judge& judge) {
+                   const AskOracle& judge) {
   SelfTest result;
   for (const char* text : kCases) {
     const Known known(parse_case(std::string(text) + "/" + dtype_text(dtype)));

@@ -22,7 +22,7 @@ struct SelfTest {
 // outcome. A contract oracle must reject counters of zero and those of the case before. One that
 // compares runs with each other must reject NaN in all of them.
 SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
-                   const Judge& judge);
+                   const AskOracle& judge);
 
 // The judging as it is.
 OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);

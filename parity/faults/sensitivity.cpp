@@ -12,6 +12,7 @@
 #include "parity/faults/peer_test.h"
 #include "parity/faults/planted.h"
 #include "parity/judge/truth.h"
+#include "parity/subject/world.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -39,8 +40,8 @@ struct Trial {
   reference::Tensors eager;
 };
 
-Outcome solved(const Case& test, const Subject& subject) {
-  return solve({test}, {.size = test.world}, subject);
+Outcome solved(const Case& test, const SharedSubject& subject) {
+  return ThreadRanks(std::chrono::seconds(30)).solve({test}, *subject).value();
 }
 
 Case on_one_rank(Case test) {
@@ -53,9 +54,9 @@ Trial trial_of(at::ScalarType dtype, int seed) {
   trial.test = sensitivity_case(dtype);
   trial.test.seed = static_cast<uint64_t>(seed);
   trial.problem = problem_of(trial.test);
-  trial.clean = solved(trial.test, context_parallel);
-  trial.alone = solved(on_one_rank(trial.test), context_parallel);
-  trial.truth = truth_of(trial.test, trial.problem, trial.clean, {});
+  trial.clean = solved(trial.test, ours());
+  trial.alone = solved(on_one_rank(trial.test), ours());
+  trial.truth = truth_of(trial.test, ours()->promise(trial.test), trial.problem, trial.clean, {});
   trial.eager = eager_attention(trial.test, trial.problem);
   return trial;
 }
@@ -65,7 +66,7 @@ void we_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& a
   const auto field = named.tensor;
   const at::Tensor& value = trial.truth.value.*field;
   const TensorVerdict verdict =
-      charted(trial.test, compare(trial.test, named.name, actual, value,
+      charted(ours()->promise(trial.test), compare(trial.test, named.name, actual, value,
                                   trial.truth.bound.*field, trial.truth.sigma.*field));
   const bool hard = !(verdict.hard_ratio <= kHard), stat = !(verdict.max_z <= kStat);
   const bool chart = verdict.chart == Status::kFail || verdict.bias_status == Status::kFail;
@@ -176,7 +177,7 @@ Detect in_tensor(const Trial& trial, const NamedTensor& named, const std::string
 
 Detect inside(const Trial& trial, const std::string& what, bool others) {
   return [&trial, what, others](double epsilon) {
-    const Subject wrong = slightly_wrong(what, epsilon);
+    const SharedSubject wrong = slightly_wrong(what, epsilon);
     const Outcome outcome = solved(trial.test, wrong);
     const Outcome alone = others ? solved(on_one_rank(trial.test), wrong) : Outcome();
     Detected detected;

@@ -63,7 +63,8 @@ reference::Judge AgainstReference::judge_of_all() const {
   std::optional<reference::Sample> sample;
   const auto& found = evidence_.outcome.tensors;
   if (sampled()) sample = {queries_, keys_, found.o, found.lse};
-  return {inputs_, contract_of(evidence_.test), evidence_.test.world,
+  const Promise promise = evidence_.promise();
+  return {inputs_, promise.contract, promise.partials,
           reference_rope(evidence_.test), tiling, sample};
 }
 

@@ -45,8 +45,8 @@ TensorVerdict withheld(const std::string& name);
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
                       const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma);
 
-// With CHART and BIAS in addition: the calibration of the case's kernel, where there is one.
-TensorVerdict charted(const Case& test, TensorVerdict verdict);
+// With CHART and BIAS in addition: the calibration of the subject, where there is one.
+TensorVerdict charted(const Promise& promise, TensorVerdict verdict);
 
 // Of an oracle, from its tensors: fail before inconclusive before pass.
 Status status_of(const std::vector<TensorVerdict>& tensors);

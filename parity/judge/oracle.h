@@ -5,9 +5,8 @@
 #include <functional>
 
 #include "cp/registry.h"
-#include "parity/subject/outcome.h"
 #include "parity/judge/verdict.h"
-#include "parity/subject/contract.h"
+#include "parity/subject/outcome.h"
 #include "reference/errors/bounds.h"
 
 namespace ringcheck::parity {
@@ -15,14 +14,25 @@ namespace ringcheck::parity {
 // What an oracle may look at.
 struct Evidence {
   const Case& test;
+  const Subject& subject;  // whose outcome it is: asked for its promises alone
   const Problem& problem;
   const Outcome& outcome;
   const std::vector<Outcome>& variations;  // of the runs that the oracle asked for, in its order
   std::function<void()> tick;  // a sign of life during long work, of one thread at a time
   int64_t sample = 0;          // queries and keys of each head to judge; 0: all
+
+  Promise promise() const { return subject.promise(test); }
 };
 
-// PeerTests an outcome. Adding one is one file in parity/oracles.
+// What a subject must promise before a relation between its runs says anything.
+struct Demand {
+  bool same_bits = false;        // that it is deterministic
+  bool separate_passes = false;
+  // The first that is not promised, in words, or nothing.
+  std::optional<std::string> unmet(const Promise& promise) const;
+};
+
+// Judges an outcome. Adding one is one file in parity/oracles.
 struct Oracle {
   std::string proves;  // in a sentence, in the notation of docs/notation.md
   std::function<OracleVerdict(const Evidence&)> judge;
@@ -30,8 +40,9 @@ struct Oracle {
   // nothing about this case.
   std::function<std::vector<Run>(const Case&)> variations = {};
   enum class Rigour { kExact, kBound } rigour = Rigour::kBound;  // equality, or within a bound
-  std::string cost = {};  // of judging, in the notation of docs/notation.md
+  std::string cost = {};   // of judging, in the notation of docs/notation.md
   std::string needs = {};  // what a case must have for the further runs to say something
+  Demand demand = {};
 };
 using Oracles = Registry<Oracle>;
 

@@ -4,10 +4,8 @@
 
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
-#include <nlohmann/json.hpp>
 
 #include "parity/judge/comparison.h"
-#include "parity/subject/contract.h"
 #include "parity/judge/truth.h"
 
 namespace ringcheck::parity {
@@ -19,7 +17,7 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
 }
 
 bool multiplies_exactly(const Case& test) {
-  return test.dtype != at::kHalf && deterministic(test);
+  return test.dtype != at::kHalf;
 }
 
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many) {
@@ -83,17 +81,16 @@ OracleVerdict identical(const Case& test, const reference::Tensors& actual,
 
 namespace {
 
-reference::Judgement truth_of(const Run& run, const Outcome& outcome,
-                              const std::function<void()>& tick) {
+reference::Judgement truth_of(const Evidence& evidence, const Run& run, const Outcome& outcome) {
   const Problem problem =
       run.problem(run.test, {{0, run.test.seq}}).to(outcome.tensors.o.device());
-  return truth_of(run.test, problem, outcome, tick);
+  return truth_of(run.test, evidence.subject.promise(run.test), problem, outcome, evidence.tick);
 }
 
 }  // namespace
 
-Measured measured(const Run& run, const Outcome& outcome, const std::function<void()>& tick) {
-  const reference::Judgement truth = truth_of(run, outcome, tick);
+Measured measured(const Evidence& evidence, const Run& run, const Outcome& outcome) {
+  const reference::Judgement truth = truth_of(evidence, run, outcome);
   reference::Tensors value;
   for (const auto& [name, tensor] : kTensors)
     if ((outcome.tensors.*tensor).defined())
@@ -128,8 +125,8 @@ OracleVerdict agree(const Case& test, const Measured& actual, const Measured& ex
   return verdict_of(std::move(tensors));
 }
 
-OracleVerdict right(const Run& run, const Outcome& outcome, const std::function<void()>& tick) {
-  const reference::Judgement truth = truth_of(run, outcome, tick);
+OracleVerdict right(const Evidence& evidence, const Run& run, const Outcome& outcome) {
+  const reference::Judgement truth = truth_of(evidence, run, outcome);
   const Image nothing = [](const reference::Tensors& x) {
     return reference::Tensors{x.o * 0, x.lse * 0, x.dq * 0, x.dk * 0, x.dv * 0};
   };
@@ -154,10 +151,6 @@ OracleVerdict all_of(std::vector<OracleVerdict> parts) {
   }
   whole.status = status_of(whole.tensors);
   return whole;
-}
-
-bool deterministic(const Case& test) {
-  return contract_json(test.kernel).at("deterministic").get<bool>();
 }
 
 }  // namespace ringcheck::parity

@@ -47,7 +47,7 @@ OracleVerdict same_bits_in_all_runs(const Evidence& evidence);
 struct Measured {
   reference::Tensors value, bound, sigma;
 };
-Measured measured(const Run& run, const Outcome& outcome, const std::function<void()>& tick);
+Measured measured(const Evidence& evidence, const Run& run, const Outcome& outcome);
 
 // What a linear image of the tensors makes of all three. Undefined tensors are not claimed.
 using Image = std::function<reference::Tensors(const reference::Tensors&)>;
@@ -57,12 +57,9 @@ Measured image(const Measured& of, const Image& map);
 OracleVerdict agree(const Case& test, const Measured& actual, const Measured& expected);
 
 // The run is as near to its own truth as its arithmetic allows.
-OracleVerdict right(const Run& run, const Outcome& outcome, const std::function<void()>& tick);
+OracleVerdict right(const Evidence& evidence, const Run& run, const Outcome& outcome);
 
 // A verdict of many parts: fails where any does.
 OracleVerdict all_of(std::vector<OracleVerdict> parts);
-
-// Whether the kernel of a case promises the same bits for the same input.
-bool deterministic(const Case& test);
 
 }  // namespace ringcheck::parity

@@ -9,7 +9,7 @@
 
 #include "cp/error.h"
 #include "parity/judge/comparison.h"
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 #include "parity/subject/out_of_memory.h"
 
 namespace ringcheck::parity {
@@ -24,8 +24,8 @@ double seconds_since(Clock::time_point begin) {
 }
 
 // A case that cannot run has its verdict before it starts.
-std::optional<Verdict> refused(const Case& test) {
-  const auto reason = not_supported(test);
+std::optional<Verdict> refused(const Case& test, const Subject& subject) {
+  const auto reason = subject.refuses(test);
   if (!reason) return std::nullopt;
   Verdict verdict;
   verdict.test = test;
@@ -35,17 +35,19 @@ std::optional<Verdict> refused(const Case& test) {
 }
 
 // The runs that the chosen oracles ask for beside that of the case, by oracle. An oracle one of
-// whose runs is not supported gets none.
+// whose runs is not supported gets none, nor does one whose demand on the subject is not met.
 using Variations = std::map<std::string, std::vector<Run>>;
 
-Variations variations_of(const Case& test, const RunOptions& options) {
+Variations variations_of(const Case& test, const Subject& subject, const RunOptions& options) {
+  const Promise promise = subject.promise(test);
   Variations runs;
   for (const std::string& name : options.judging.oracles)
-    if (const Oracle& oracle = Oracles::at(name); oracle.variations)
+    if (const Oracle& oracle = Oracles::at(name); oracle.variations && !oracle.demand.unmet(promise))
       runs[name] = oracle.variations(test);
-  std::erase_if(runs, [](const auto& entry) {
-    return std::ranges::any_of(
-        entry.second, [](const Run& r) { return not_supported(r.test).has_value(); });
+  std::erase_if(runs, [&](const auto& entry) {
+    return std::ranges::any_of(entry.second, [&](const Run& run) {
+      return subject.refuses(run.test).has_value();
+    });
   });
   return runs;
 }
@@ -88,8 +90,10 @@ OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence) {
   OracleVerdict result;
   result.status = Status::kNotApplicable;
   if (oracle.variations && evidence.variations.empty()) {
-    result.findings = {oracle.needs.empty() ? "no further run of this case says anything"
-                                            : "needs " + oracle.needs};
+    const auto unmet = oracle.demand.unmet(evidence.promise());
+    result.findings = {unmet                  ? "needs " + *unmet
+                       : oracle.needs.empty() ? "no further run of this case says anything"
+                                              : "needs " + oracle.needs};
     return result;
   }
   if (complete) return oracle.judge(evidence);
@@ -101,7 +105,8 @@ OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence) {
   }
 }
 
-Verdict judged(const Case& test, const Observed& observed, const RunOptions& options) {
+Verdict judged(const Case& test, const Subject& subject, const Observed& observed,
+               const RunOptions& options) {
   const auto tick = [&] {
     if (options.observer) options.observer(0, {"judge"});
   };
@@ -113,7 +118,7 @@ Verdict judged(const Case& test, const Observed& observed, const RunOptions& opt
   for (const std::string& name : judges(observed, options)) {
     const std::vector<Outcome> others = variations_for(name, observed);
     const auto begin = Clock::now();
-    const Evidence evidence{test, problem, observed.outcome, others, tick, options.judging.sample};
+    const Evidence evidence{test, subject, problem, observed.outcome, others, tick, options.judging.sample};
     OracleVerdict result = judged_by(Oracles::at(name), evidence);
     result.name = name;
     const auto runs = observed.seconds.find(name);
@@ -129,11 +134,11 @@ Verdict judged(const Case& test, const Observed& observed, const RunOptions& opt
 }
 
 // Judging needs memory, too; where there is too little of it, nothing is known about the subject.
-Verdict judged_within_memory(const Case& test, const Observed& observed,
+Verdict judged_within_memory(const Case& test, const Subject& subject, const Observed& observed,
                              const RunOptions& options) {
   const at::Device device = device_of(observed.outcome);
   try {
-    return within_memory(test, 0, device, model, [&] { return judged(test, observed, options); });
+    return within_memory(test, 0, device, model, [&] { return judged(test, subject, observed, options); });
   } catch (const OutOfMemory& error) {
     Verdict verdict;
     verdict.test = test;
@@ -152,6 +157,29 @@ Verdict failed(const Case& test, const RankFailure& failure) {
   return verdict;
 }
 
+// Everything that the subject is asked to do, on every process of the world; what it did is known on
+// the first one.
+std::optional<Observed> observe(const Case& test, const Subject& subject, World& world,
+                                const RunOptions& options) {
+  const auto solved = [&](Run run) {
+    run.memory_model = model;
+    return world.solve(run, subject);
+  };
+  std::optional<Outcome> outcome = solved({test});
+  Observed observed;
+  for (const auto& [oracle, runs] : variations_of(test, subject, options)) {
+    const auto begin = Clock::now();
+    for (const Run& run : runs)
+      if (auto other = solved(run)) observed.variations[oracle].push_back(std::move(*other));
+    observed.seconds[oracle] = seconds_since(begin);
+  }
+  if (!outcome) return std::nullopt;
+  observed.outcome = std::move(*outcome);
+  for (const auto& [oracle, runs] : observed.variations)
+    for (const Outcome& run : runs) note_missing(oracle, run, observed.outcome);
+  return observed;
+}
+
 }  // namespace
 
 std::vector<std::string> all_oracles() {
@@ -166,55 +194,27 @@ std::vector<std::string> oracles_of_one_run() {
   return names;
 }
 
-Verdict verify(const Case& test, const RunOptions& options) {
-  if (auto verdict = refused(test)) return *verdict;
+std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& options) {
+  const SharedSubject subject = options.subject ? options.subject : subject_of(test);
+  if (auto verdict = refused(test, *subject)) return world.is_first() ? verdict : std::nullopt;
+  validate(subject->promise(test), test.subject);
   const auto begin = Clock::now();
-  const auto solved = [&](Run run) {
-    run.memory_model = model;
-    const ThreadWorld world{run.test.world, options.deadline, options.observer,
-                            device_type_of(run.test), run.first_device};
-    return solve(run, world, options.subject);
-  };
-  Verdict verdict;
   try {
-    Observed observed{solved({test}), {}, {}};
-    for (const auto& [oracle, runs] : variations_of(test, options)) {
-      const auto before = Clock::now();
-      for (const Run& run : runs) {
-        observed.variations[oracle].push_back(solved(run));
-        note_missing(oracle, observed.variations[oracle].back(), observed.outcome);
-      }
-      observed.seconds[oracle] = seconds_since(before);
-    }
-    verdict = judged_within_memory(test, observed, options);
+    const auto observed = observe(test, *subject, world, options);
+    if (!observed) return std::nullopt;
+    Verdict verdict = judged_within_memory(test, *subject, *observed, options);
+    verdict.seconds = seconds_since(begin);
+    return verdict;
   } catch (const RankFailure& failure) {
-    verdict = failed(test, failure);
+    Verdict verdict = failed(test, failure);
+    verdict.seconds = seconds_since(begin);
+    return verdict;
   }
-  verdict.seconds = seconds_since(begin);
-  return verdict;
 }
 
-std::optional<Verdict> verify(const Case& test, Communicator& world, const RunOptions& options) {
-  if (auto verdict = refused(test))
-    return world.rank() == 0 ? verdict : std::optional<Verdict>();
-  const auto begin = Clock::now();
-  const auto solved = [&](Run run) {
-    run.memory_model = model;
-    return solve(run, world, options.subject);
-  };
-  std::optional<Outcome> outcome = solved({test});
-  Observed observed;
-  for (const auto& [oracle, runs] : variations_of(test, options))
-    for (const Run& run : runs)
-      if (auto other = solved(run))
-        observed.variations[oracle].push_back(std::move(*other));
-  if (!outcome) return std::nullopt;
-  observed.outcome = std::move(*outcome);
-  for (const auto& [oracle, runs] : observed.variations)
-    for (const Outcome& run : runs) note_missing(oracle, run, observed.outcome);
-  Verdict verdict = judged_within_memory(test, observed, options);
-  verdict.seconds = seconds_since(begin);
-  return verdict;
+Verdict verify(const Case& test, const RunOptions& options) {
+  ThreadRanks threads(options.deadline, options.observer);
+  return verify(test, threads, options).value();
 }
 
 }  // namespace ringcheck::parity

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "parity/judge/oracle.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/world.h"
 
 namespace ringcheck::parity {
 
@@ -24,21 +25,21 @@ struct Judging {
 };
 
 struct RunOptions {
-  std::chrono::milliseconds deadline{30000};
-  // Told what a rank is about to do; called on the rank's thread. The judging itself reports as
-  // rank 0, operation "judge".
-  std::function<void(int rank, const Operation&)> observer;
-  Subject subject = context_parallel;
-  Judging judging;
+  std::chrono::milliseconds deadline{30000};  // of threads that are made for a case
+  // Told what a rank is about to do, on the rank's thread. The judging itself reports as rank 0,
+  // operation "judge".
+  Observer observer = {};
+  SharedSubject subject = {};  // in place of the one that the case names
+  Judging judging = {};
 };
 
-// One case, from problem to verdict, on threads of this process. A rank that fails or hangs is a
-// verdict, not an exception.
-Verdict verify(const Case& test, const RunOptions& options);
+// One case, from problem to verdict. Collective over the processes of the world: the verdict is on
+// its first one, which judges while the others return. A rank that fails or hangs is a verdict
+// where the world survives it (RankFailure), an exception where its processes must end. Throws
+// BadCase where there is no such subject or its promise cannot be.
+std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& options);
 
-// The same on the processes of `world`, which has as many ranks as the case says and was made for
-// this case: its ledger is empty. Collective; the verdict is on rank 0, which judges while the
-// others return. A failure of a rank is thrown: there the processes must end.
-std::optional<Verdict> verify(const Case& test, Communicator& world, const RunOptions& options);
+// The same on threads of this process.
+Verdict verify(const Case& test, const RunOptions& options);
 
 }  // namespace ringcheck::parity

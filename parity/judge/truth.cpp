@@ -14,12 +14,13 @@ reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outc
           problem.v, problem.d_o, mask_of(test), scale_of(test)};
 }
 
-reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
-                              const std::function<void()>& tick) {
+reference::Judgement truth_of(const Case& test, const Promise& promise, const Problem& problem,
+                              const Outcome& outcome, const std::function<void()>& tick) {
   const reference::Inputs inputs = inputs_of(test, problem, outcome);
   reference::Tiling tiling = reference::tiling_for(inputs);
   tiling.tick = tick;
-  return reference::judge(inputs, contract_of(test), test.world, reference_rope(test), tiling);
+  return reference::judge(inputs, promise.contract, promise.partials, reference_rope(test),
+                          tiling);
 }
 
 }  // namespace ringcheck::parity

@@ -11,9 +11,9 @@ namespace ringcheck::parity {
 // attended.
 reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome);
 
-// The truth about an outcome of these tensors, and how far an implementation with the contract of
-// the case's kernel may be from it.
-reference::Judgement truth_of(const Case& test, const Problem& problem, const Outcome& outcome,
-                              const std::function<void()>& tick);
+// The truth about an outcome of these tensors, and how far an implementation with these promises
+// may be from it.
+reference::Judgement truth_of(const Case& test, const Promise& promise, const Problem& problem,
+                              const Outcome& outcome, const std::function<void()>& tick);
 
 }  // namespace ringcheck::parity

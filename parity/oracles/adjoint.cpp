@@ -35,7 +35,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const Problem problem =
       other_values(test, {{0, test.seq}}).to(own.tensors.dv.device());
   const ConservationSums sums = conservation_sums(attention_of(test, problem, mixed));
-  const LawVerdict law = judge_conservation(sums, arithmetic_of(test, own)).at(3);
+  const LawVerdict law = judge_conservation(sums, arithmetic_of(test, evidence.promise(), own)).at(3);
   if (law.status == Status::kInconclusive) return verdict;
   verdict.status = law.status;
   if (law.status == Status::kFail) verdict.findings = {"with another V, " + law.text()};

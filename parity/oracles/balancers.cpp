@@ -8,15 +8,19 @@ namespace ringcheck::parity {
 namespace {
 
 std::vector<Run> runs(const Case& test) {
-  Case other = test;
-  other.balance = test.balance == "contiguous" ? "headtail" : "contiguous";
-  other.block = 1;
-  return {Run{other}};
+  for (const auto& [name, entry] : Balancers::all()) {
+    if (name == test.balance) continue;
+    Case other = test;
+    other.balance = name;
+    other.block = 1;
+    return {Run{other}};
+  }
+  return {};
 }
 
 OracleVerdict judge(const Evidence& e) {
-  return agree(e.test, measured({e.test}, e.outcome, e.tick),
-               measured(runs(e.test).front(), e.variations.front(), e.tick));
+  return agree(e.test, measured(e, {e.test}, e.outcome),
+               measured(e, runs(e.test).front(), e.variations.front()));
 }
 
 const Oracles::Add registered{

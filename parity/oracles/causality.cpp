@@ -23,7 +23,7 @@ std::vector<int64_t> unconcerned(const Case& test) {
 }
 
 std::vector<Run> runs(const Case& test) {
-  if (!deterministic(test) || unconcerned(test).empty()) return {};
+  if (unconcerned(test).empty()) return {};
   const int64_t first = cut(test);
   return {disturbed(test, {&Problem::k, &Problem::v}, [first](int64_t p) { return p >= first; })};
 }
@@ -41,7 +41,8 @@ const Oracles::Add registered{
     "causality",
     {"K and V at positions that query i may not see change no bit of O_i, LSE_i and dQ_i",
      judge, runs,
-     Oracle::Rigour::kExact, "further runs"}};
+     Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -14,15 +14,15 @@ namespace {
 // How far exp(LSE) may be from a whole number. All scores are 0, so the sums of exponentials are
 // whole numbers and exact; merging them in logarithms errs as in (3) of docs/numerics.md. Below a
 // half, it is told which number: some 20000 keys in float32 over 8 ranks.
-at::Tensor error_of_count(const Case& test, const at::Tensor& n) {
-  const reference::Contract c = contract_of(test);
-  return n * c.u_a * (c.c_e + 4.0 * (1 + test.world) * (1 + n.clamp_min(1).log()));
+at::Tensor error_of_count(const Promise& promise, const at::Tensor& n) {
+  const reference::Contract& c = promise.contract;
+  return n * c.u_a * (c.c_e + 4.0 * (1 + promise.partials) * (1 + n.clamp_min(1).log()));
 }
 
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "census" && test.data != "snap") return not_applicable("scores are not all 0");
-  const at::Tensor n = keys_seen(test), error = error_of_count(test, n), judged = error < 0.5;
+  const at::Tensor n = keys_seen(test), error = error_of_count(evidence.promise(), n), judged = error < 0.5;
   const at::Tensor expected = n.expand({test.batch, test.q_heads, test.seq}).contiguous();
   const at::Tensor& lse = evidence.outcome.tensors.lse;
   if (!judged.any().item<bool>())

@@ -60,7 +60,7 @@ void judge_laws(const Evidence& evidence, OracleVerdict& verdict) {
     sums = sums + own;
   }
   for (const LawVerdict& law :
-       judge_conservation(sums, arithmetic_of(evidence.test, evidence.outcome))) {
+       judge_conservation(sums, arithmetic_of(evidence.test, evidence.promise(), evidence.outcome))) {
     TensorVerdict row = row_of(law);
     if (row.status == Status::kFail) verdict.findings.push_back(row.worst);
     if (row.status == Status::kPass && verdict.status == Status::kNotApplicable)

@@ -24,12 +24,13 @@ at::Tensor largest_score(const Case& test, const Problem& problem) {
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "ones") return not_applicable("v is not constant");
-  const reference::Contract c = contract_of(test);
+  const Promise promise = evidence.promise();
+  const reference::Contract& c = promise.contract;
   const at::Tensor n = keys_seen(test);
   const at::Tensor lse = largest_score(test, evidence.problem) + n.clamp_min(1).log();
   const double rounding = c.u_p + c.u_in + (c.u_m > c.u_a ? c.u_m + c.eta_o : c.u_a) + c.u_o;
   const at::Tensor seen = n > 0;
-  at::Tensor bound = rounding + n * (c.u_a + c.eta_p) + 4.0 * test.world * c.u_a * (1 + lse);
+  at::Tensor bound = rounding + n * (c.u_a + c.eta_p) + 4.0 * promise.partials * c.u_a * (1 + lse);
   if (test.dtype == at::kDouble) bound = bound * 2;
   bound = at::where(seen, bound, 0.0).unsqueeze(3);
   const std::vector<int64_t> sizes{test.batch, test.q_heads, test.seq, test.dim_v};

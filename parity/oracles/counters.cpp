@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/StringUtil.h>
 
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 #include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {

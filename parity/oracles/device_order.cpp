@@ -13,7 +13,7 @@ namespace {
 // computes on it is a suspect.
 std::vector<Run> runs(const Case& test) {
   const bool several = test.device != "cpu" && device_count(device_type_of(test)) > 1;
-  if (!deterministic(test) || test.world_kind != "thread" || !several) return {};
+  if (test.world_kind != "thread" || !several) return {};
   Run run{test};
   run.first_device = 1;
   return {run};
@@ -30,7 +30,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "device-order",
     {"which device computes for which rank changes no bit of F", judge, runs,
-     Oracle::Rigour::kExact, "further runs", "several GPUs, and ranks that are threads"}};
+     Oracle::Rigour::kExact, "further runs", "several GPUs, and ranks that are threads",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

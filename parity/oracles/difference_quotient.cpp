@@ -63,7 +63,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const double derivative = along(own.dq, way.q) + along(own.dk, way.k) + along(own.dv, way.v);
   // What rounding leaves of the loss, from C4, over all heads and channels.
   const ConservationSums sums = conservation_sums(attention_of(test, evidence.problem, evidence.outcome));
-  const double sigma = std::sqrt(output_variance(sums, arithmetic_of(test, evidence.outcome)));
+  const double sigma = std::sqrt(output_variance(sums, arithmetic_of(test, evidence.promise(), evidence.outcome)));
   const double allowed = std::abs(near - far) / 32 + kStat * 2 * sigma / kStep;
   if (!(std::abs(derivative - quotient) <= allowed)) {
     verdict.status = Status::kFail;

@@ -13,11 +13,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The score S_i that a query gives to every key, and tau times the sum of |q_ic k_c|.
-struct Scores {
+struct EqualScores {
   at::Tensor value, magnitude;  // [batch, q_heads, seq]; 0 in pad slots
 };
 
-Scores scores_of(const Case& test, const Problem& problem) {
+EqualScores scores_of(const Case& test, const Problem& problem) {
   const at::Tensor q = problem.q.cpu().to(at::kDouble).nan_to_num();
   // One token's key is that of all; pad slots hold NaN.
   const at::Tensor key = for_query_heads(test, problem.k).nan_to_num(-kInfinity).amax(2, true);
@@ -29,18 +29,19 @@ Scores scores_of(const Case& test, const Problem& problem) {
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "equal-keys") return not_applicable("keys are not equal");
-  const reference::Contract c = contract_of(test);
-  const Scores s = scores_of(test, evidence.problem);
+  const Promise promise = evidence.promise();
+  const reference::Contract& c = promise.contract;
+  const EqualScores s = scores_of(test, evidence.problem);
   const at::Tensor n = keys_seen(test), seen = n > 0, log_n = n.clamp_min(1).log();
   const double twice = test.dtype == at::kDouble ? 2 : 1;
   const double u_m = c.u_m > c.u_a ? c.u_m : 0, eta_m = c.u_m > c.u_a ? c.eta_o : 0;
-  const double world = test.world;
+  const double partials = promise.partials;
 
   const at::Tensor lse = s.value + log_n;
   const at::Tensor exponential = (static_cast<double>(test.dim) * c.u_a + 2 * c.u_in) * s.magnitude +
                                  c.u_a * (2 * s.value.abs() + c.c_e);
   const at::Tensor lse_bound =
-      exponential + n * c.u_a + 4 * (1 + world) * c.u_a * (1 + lse.abs() + s.value.abs());
+      exponential + n * c.u_a + 4 * (1 + partials) * c.u_a * (1 + lse.abs() + s.value.abs());
 
   const at::Tensor count = n.clamp_min(1).unsqueeze(1);
   const auto mean = [&](const at::Tensor& v) {
@@ -48,7 +49,7 @@ OracleVerdict judge(const Evidence& evidence) {
   };
   const at::Tensor o = mean(evidence.problem.v), magnitude = mean(evidence.problem.v.abs());
   const at::Tensor chain = (c.u_p + c.u_in + u_m + n * (c.u_a + c.eta_p) +
-                            4 * world * c.u_a * (1 + lse.abs())).unsqueeze(3);
+                            4 * partials * c.u_a * (1 + lse.abs())).unsqueeze(3);
   const at::Tensor o_bound = exponential.unsqueeze(3) * (magnitude + o.abs()) + chain * magnitude +
                              (o.abs() * c.u_o).clamp_min(std::max(c.eta_o, c.eta_e)) + eta_m;
 

@@ -25,7 +25,7 @@ OracleVerdict judge(const Evidence& e) {
   std::vector<OracleVerdict> parts;
   const std::vector<Run> both = runs(e.test);
   for (size_t i = 0; i < both.size(); ++i)
-    parts.push_back(right(both[i], e.variations[i], e.tick));
+    parts.push_back(right(e, both[i], e.variations[i]));
   return all_of(std::move(parts));
 }
 

@@ -23,7 +23,7 @@ std::vector<int64_t> unconcerned(const Case& test) {
 }
 
 std::vector<Run> runs(const Case& test) {
-  if (!deterministic(test) || cut(test) == 0 || unconcerned(test).empty()) return {};
+  if (cut(test) == 0 || unconcerned(test).empty()) return {};
   const int64_t first = cut(test);
   return {disturbed(test, {&Problem::q, &Problem::d_o}, [first](int64_t p) { return p < first; })};
 }
@@ -44,7 +44,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "gradient-causality",
     {"q and dO of queries that do not see key j change no bit of dK_j and dV_j", judge, runs,
-     Oracle::Rigour::kExact, "further runs"}};
+     Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

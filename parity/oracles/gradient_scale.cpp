@@ -24,7 +24,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "gradient-scale",
     {"dO -> c dO multiplies dQ, dK and dV by c bit for bit for a power of two c", judge, runs,
-     Oracle::Rigour::kExact, "further runs"}};
+     Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -15,12 +15,12 @@ std::vector<Run> runs(const Case& test) {
 }
 
 OracleVerdict judge(const Evidence& e) {
-  const Measured other = measured(runs(e.test).front(), e.variations.front(), e.tick);
+  const Measured other = measured(e, runs(e.test).front(), e.variations.front());
   const Image in_order = [](const reference::Tensors& x) {
     return reference::Tensors{x.o.flip({0, 1}), x.lse.flip({0, 1}), x.dq.flip({0, 1}),
                               x.dk.flip({0, 1}), x.dv.flip({0, 1})};
   };
-  return agree(e.test, measured({e.test}, e.outcome, e.tick), image(other, in_order));
+  return agree(e.test, measured(e, {e.test}, e.outcome), image(other, in_order));
 }
 
 const Oracles::Add registered{

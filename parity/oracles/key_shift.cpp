@@ -26,8 +26,8 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& e) {
   const std::vector<Run> both = runs(e.test);
-  Measured before = measured(both[0], e.variations[0], e.tick);
-  const Measured after = measured(both[1], e.variations[1], e.tick);
+  Measured before = measured(e, both[0], e.variations[0]);
+  const Measured after = measured(e, both[1], e.variations[1]);
   const at::Tensor q = e.problem.q.to(at::kDouble).nan_to_num(0);
   before.value.lse = before.value.lse + scale_of(e.test) * q.matmul(shift(q));
   before.value.dq.reset();  // it changes by sum_j dS_ij a, which is 0: the two cancel to the rounding

@@ -50,9 +50,9 @@ OracleVerdict judge(const Evidence& e) {
     return reference::Tensors{cut(x.o, q), cut(x.lse, q), cut(x.dq, q), cut(x.dk, kv),
                               cut(x.dv, kv)};
   };
-  const Measured alone = measured({e.test}, e.outcome, e.tick);
+  const Measured alone = measured(e, {e.test}, e.outcome);
   const Measured together =
-      image(measured(runs(e.test).front(), e.variations.front(), e.tick), inside);
+      image(measured(e, runs(e.test).front(), e.variations.front()), inside);
   OracleVerdict verdict = agree(e.test, together, alone);
   for (std::string& finding : other_bits(alone, together))
     verdict.findings.push_back(std::move(finding));

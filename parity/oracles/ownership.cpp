@@ -12,10 +12,10 @@ namespace {
 // How far n O may be from the whole number `count`. Storing O, and 16-bit partial results, errs by a
 // unit roundoff of O, and by half of one at most, as O is at most 1; merging errs as in (4) of
 // docs/numerics.md. [batch, q_heads, seq, blocks], as count.
-at::Tensor error_of_count(const Case& test, const at::Tensor& n, const at::Tensor& count) {
-  const reference::Contract c = contract_of(test);
+at::Tensor error_of_count(const Promise& promise, const at::Tensor& n, const at::Tensor& count) {
+  const reference::Contract& c = promise.contract;
   const double rounding = c.u_o + (c.u_m > c.u_a ? c.u_m : 0);
-  const at::Tensor merging = c.u_a * (c.c_e + 4.0 * test.world * (1 + n.clamp_min(1).log()));
+  const at::Tensor merging = c.u_a * (c.c_e + 4.0 * promise.partials * (1 + n.clamp_min(1).log()));
   return rounding * at::minimum(count, n.unsqueeze(1) / 2) + merging.unsqueeze(1) * count;
 }
 
@@ -31,9 +31,10 @@ at::Tensor normaliser(const Outcome& outcome, const at::Tensor& n, at::IntArrayR
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "census") return not_applicable("v does not say to which block a key belongs");
+  const Promise promise = evidence.promise();
   const at::Tensor n = keys_seen(test);
   // Where all keys in one block could be told from one less: fewer than 256 in bf16, 2048 in fp16.
-  const at::Tensor judged = error_of_count(test, n, n.unsqueeze(1)).squeeze(1) < 0.5;
+  const at::Tensor judged = error_of_count(promise, n, n.unsqueeze(1)).squeeze(1) < 0.5;
   if (!judged.any().item<bool>())
     return not_applicable("no query sees so few keys that its O can tell one more or less");
   const at::Tensor expected = for_query_heads(test, sum_of_visible(evidence, evidence.problem.v));
@@ -42,7 +43,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const at::Tensor wide = o.cpu().to(at::kDouble);
   OracleVerdict verdict = verdict_of({compare_exact(
       test, "o", at::where(judged.unsqueeze(1), wide * n.unsqueeze(1), expected), expected,
-      error_of_count(test, n, expected))});
+      error_of_count(promise, n, expected))});
   if (verdict.status == Status::kFail) {
     const at::Tensor seen = normaliser(evidence.outcome, n, expected.sizes().slice(0, 3));
     const at::Tensor counted = (wide * seen.unsqueeze(3)).round();

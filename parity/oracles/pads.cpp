@@ -26,14 +26,15 @@ Run filled(const Case& test, double value) {
 
 // The run of the case itself has NaN there.
 std::vector<Run> runs(const Case& test) {
-  if (!deterministic(test) || !has_pads(test)) return {};
+  if (!has_pads(test)) return {};
   return {filled(test, 0), filled(test, 3e4)};
 }
 
 const Oracles::Add registered{
     "pads",
     {"what pad slots hold, zero, large or NaN, changes no bit of F", same_bits_in_all_runs, runs,
-     Oracle::Rigour::kExact, "further runs"}};
+     Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

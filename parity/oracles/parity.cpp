@@ -32,6 +32,7 @@ bool says_nothing(const Case& test, const std::string& tensor) {
 // O, LSE and the gradients against float64, on exactly the q and k that were attended.
 std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
   const Case& test = evidence.test;
+  const Promise promise = evidence.promise();
   const AgainstReference comparison(evidence);
   const std::vector<Tally> tallies = comparison();
   std::vector<TensorVerdict> verdicts;
@@ -47,7 +48,7 @@ std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
       verdicts.push_back(unjudged(named.name));
     else
       verdicts.push_back(judge(test, named.name, {tallies[i], test.kv_heads, heads}));
-    if (!comparison.sampled()) verdicts.back() = charted(test, verdicts.back());
+    if (!comparison.sampled()) verdicts.back() = charted(promise, verdicts.back());
   }
   return verdicts;
 }

@@ -24,8 +24,8 @@ OracleVerdict judge(const Evidence& e) {
     return reference::Tensors{x.o.narrow(2, 0, shorter.test.seq),
                               x.lse.narrow(2, 0, shorter.test.seq), {}, {}, {}};
   };
-  return agree(shorter.test, image(measured(shorter, e.variations.front(), e.tick), first),
-               image(measured({e.test}, e.outcome, e.tick), first));
+  return agree(shorter.test, image(measured(e, shorter, e.variations.front()), first),
+               image(measured(e, {e.test}, e.outcome), first));
 }
 
 const Oracles::Add registered{

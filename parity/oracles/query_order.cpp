@@ -13,11 +13,11 @@ std::vector<Run> runs(const Case& test) {
 }
 
 OracleVerdict judge(const Evidence& e) {
-  const Measured other = measured(runs(e.test).front(), e.variations.front(), e.tick);
+  const Measured other = measured(e, runs(e.test).front(), e.variations.front());
   const Image in_order = [](const reference::Tensors& x) {
     return reference::Tensors{x.o.flip(2), x.lse.flip(2), x.dq.flip(2), x.dk, x.dv};
   };
-  return agree(e.test, measured({e.test}, e.outcome, e.tick), image(other, in_order));
+  return agree(e.test, measured(e, {e.test}, e.outcome), image(other, in_order));
 }
 
 const Oracles::Add registered{

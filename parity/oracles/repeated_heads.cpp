@@ -22,14 +22,14 @@ std::vector<Run> runs(const Case& test) {
 }
 
 OracleVerdict judge(const Evidence& e) {
-  const Measured other = measured(runs(e.test).front(), e.variations.front(), e.tick);
+  const Measured other = measured(e, runs(e.test).front(), e.variations.front());
   const Image summed = [&](const reference::Tensors& x) {
     const auto over_group = [&](const at::Tensor& y) {
       return y.unflatten(1, {e.test.kv_heads, group(e.test)}).sum(2);
     };
     return reference::Tensors{x.o, x.lse, x.dq, over_group(x.dk), over_group(x.dv)};
   };
-  return agree(e.test, measured({e.test}, e.outcome, e.tick), image(other, summed));
+  return agree(e.test, measured(e, {e.test}, e.outcome), image(other, summed));
 }
 
 const Oracles::Add registered{

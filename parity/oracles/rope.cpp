@@ -24,13 +24,13 @@ struct Expected {
 };
 
 // Of [heads, 1, seq, dim], unrotated, in float64.
-Expected expected(const Case& test, const at::Tensor& unrotated) {
+Expected expected(const Case& test, const reference::Contract& contract,
+                  const at::Tensor& unrotated) {
   const reference::Rope rope = reference_rope(test);
   const at::Tensor value = reference::rotate(unrotated, mask_of(test), rope);
   const at::Tensor one = at::ones({}, at::kDouble);
   const at::Tensor magnitude =  // |a| + |b| of the pair
       reference::mix_pairs(unrotated.abs(), rope.pairing, one, one, one);
-  const reference::Contract contract = contract_of(test);
   const double rounding = test.dtype == at::kFloat ? 0x1p-24 : contract.u_o;
   const double angle = test.dtype == at::kDouble ? 16 * static_cast<double>(test.seq) : 0;
   const at::Tensor turning = magnitude * ((8 + angle) * contract.u_a);
@@ -39,8 +39,10 @@ Expected expected(const Case& test, const at::Tensor& unrotated) {
 }
 
 // Some heads after the other: float64 copies of all would take much memory.
-TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor& actual,
+TensorVerdict judge_tensor(const Evidence& evidence, const char* name, const at::Tensor& actual,
                            const at::Tensor& given) {
+  const Case& test = evidence.test;
+  const reference::Contract contract = evidence.promise().contract;
   if (actual.sizes() != given.sizes()) return misshapen(name, actual.sizes(), given.sizes());
   constexpr int64_t kElements = 1 << 26;
   const auto by_head = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
@@ -51,7 +53,7 @@ TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor&
   for (const reference::Range part : reference::ranges(found.size(0), heads)) {
     const auto some = [&](const at::Tensor& x) { return x.narrow(0, part.begin, part.size); };
     const Expected want = expected(
-        test, zero_pads(some(unrotated), mask_of(test), {{0, test.seq}}).to(at::kDouble));
+        test, contract, zero_pads(some(unrotated), mask_of(test), {{0, test.seq}}).to(at::kDouble));
     sum.add(tally({some(found), want.value, want.bound, want.bound / 3, part.begin, positions},
                   test.seq));
   }
@@ -65,8 +67,8 @@ OracleVerdict judge(const Evidence& evidence) {
     return not_applicable("the subject does not show its rotated q and k");
   OracleVerdict verdict;
   verdict.tensors = {
-      judge_tensor(evidence.test, "q", evidence.outcome.q_rotated, evidence.problem.q),
-      judge_tensor(evidence.test, "k", evidence.outcome.k_rotated, evidence.problem.k)};
+      judge_tensor(evidence, "q", evidence.outcome.q_rotated, evidence.problem.q),
+      judge_tensor(evidence, "k", evidence.outcome.k_rotated, evidence.problem.k)};
   for (const TensorVerdict& tensor : verdict.tensors)
     if (tensor.status == Status::kFail) {
       verdict.status = Status::kFail;

@@ -19,10 +19,9 @@ at::Tensor norms(const at::Tensor& x, reference::Rope::Pairing pairing) {
 
 // Two units of sine, cosine, the products and their sum for each of a and b, and the rounding of
 // the result: whatever the angle is. As sigma serves a third of it.
-TensorVerdict keeps_norms(const Case& test, const char* name, const at::Tensor& rotated,
-                          const at::Tensor& given) {
+TensorVerdict keeps_norms(const Case& test, const reference::Contract& c, const char* name,
+                          const at::Tensor& rotated, const at::Tensor& given) {
   if (rotated.sizes() != given.sizes()) return misshapen(name, rotated.sizes(), given.sizes());
-  const reference::Contract c = contract_of(test);
   const auto pairing = reference_rope(test).pairing;
   const at::Tensor value = norms(given, pairing);
   const double rounding = test.dtype == at::kFloat ? 0x1p-24 : c.u_o;
@@ -41,12 +40,12 @@ at::Tensor first_tokens(const Case& test, at::Device device) {
   return first.view({1, 1, test.seq, 1}).to(device);
 }
 
-TensorVerdict judge_tensor(const Case& test, const char* name, const at::Tensor& rotated,
-                           const at::Tensor& given) {
+TensorVerdict judge_tensor(const Case& test, const reference::Contract& contract, const char* name,
+                           const at::Tensor& rotated, const at::Tensor& given) {
   const Positions all{{0, test.seq}};
   const at::Tensor before = zero_pads(given, mask_of(test), all).to(at::kDouble);
   const at::Tensor after = rotated.to(at::kDouble);
-  TensorVerdict verdict = keeps_norms(test, name, after, before);
+  TensorVerdict verdict = keeps_norms(test, contract, name, after, before);
   if (verdict.status == Status::kFail) return verdict;
   const at::Tensor first = first_tokens(test, before.device());
   TensorVerdict start = same_bits(test, name, at::where(first, after, before), before);
@@ -57,8 +56,9 @@ OracleVerdict judge(const Evidence& e) {
   if (e.test.rope.pairing == Rope::Pairing::kNone) return not_applicable("nothing is rotated");
   if (!e.outcome.shows_rotated())
     return not_applicable("the subject does not show its rotated q and k");
-  return verdict_of({judge_tensor(e.test, "q", e.outcome.q_rotated, e.problem.q),
-                     judge_tensor(e.test, "k", e.outcome.k_rotated, e.problem.k)});
+  const reference::Contract contract = e.promise().contract;
+  return verdict_of({judge_tensor(e.test, contract, "q", e.outcome.q_rotated, e.problem.q),
+                     judge_tensor(e.test, contract, "k", e.outcome.k_rotated, e.problem.k)});
 }
 
 const Oracles::Add registered{

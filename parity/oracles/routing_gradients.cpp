@@ -12,8 +12,7 @@ namespace {
 
 // How far P = exp(S - L) may be from 1 when the backward pass forms it anew: exp, the conversion
 // of L between bases, and, where the scale rounds, two evaluations of S.
-at::Tensor error_of_p(const Case& test, const at::Tensor& score) {
-  const reference::Contract c = contract_of(test);
+at::Tensor error_of_p(const Case& test, const reference::Contract& c, const at::Tensor& score) {
   int exponent = 0;
   const bool exact_scores = std::abs(std::frexp(scale_of(test), &exponent)) == 0.5;
   const double chain = 4 + (exact_scores ? 0.0 : 2.0 * (static_cast<double>(test.dim) + 1));
@@ -33,7 +32,8 @@ OracleVerdict judge(const Evidence& evidence) {
   if (test.data != "routing") return not_applicable("queries do not choose one key each");
   const Routes routes = routes_of(evidence);
   const at::Tensor d_o = evidence.problem.d_o.cpu().to(at::kDouble).nan_to_num();
-  const at::Tensor off = error_of_p(test, routes.score).masked_fill(routes.score.isinf(), 0);
+  const at::Tensor off = error_of_p(test, evidence.promise().contract, routes.score)
+                             .masked_fill(routes.score.isinf(), 0);
   const reference::Tensors& actual = evidence.outcome.tensors;
   const auto zeros = [](const at::Tensor& like) { return at::zeros(like.sizes(), at::kDouble); };
   return verdict_of(

@@ -21,7 +21,7 @@ size_t distinct(const Evidence& e) {
 
 // Same input, same truth: the runs share the bounds of the first.
 OracleVerdict judge(const Evidence& e) {
-  const Measured first = measured({e.test}, e.outcome, e.tick);
+  const Measured first = measured(e, {e.test}, e.outcome);
   std::vector<OracleVerdict> parts;
   for (const Outcome& run : e.variations) {
     Measured other{run.tensors, first.bound, first.sigma};

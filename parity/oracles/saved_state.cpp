@@ -16,16 +16,19 @@ Problem another(const Case& test, const Positions& positions) {
 }
 
 std::vector<Run> runs(const Case& test) {
-  if (!deterministic(test)) return {};
   Run run{test};
   run.meanwhile = another;
   return {run};
 }
 
 OracleVerdict judge(const Evidence& e) {
-  if (!e.variations.front().solved_meanwhile)
-    return not_applicable("the passes of this subject cannot be called one by one");
-  return same_bits_in_all_runs(e);
+  OracleVerdict verdict = same_bits_in_all_runs(e);
+  if (!e.variations.front().solved_meanwhile) {
+    verdict.status = Status::kFail;
+    verdict.findings.push_back("the subject promised passes that can be called one by one, and did "
+                               "not do what was asked between them");
+  }
+  return verdict;
 }
 
 const Oracles::Add registered{
@@ -33,7 +36,8 @@ const Oracles::Add registered{
     {"what the forward pass saves survives: a first backward pass, and F of another problem, "
      "change no bit of the next backward pass",
      judge,
-     runs, Oracle::Rigour::kExact, "further runs", "a kernel that promises the same bits"}};
+     runs, Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true, .separate_passes = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

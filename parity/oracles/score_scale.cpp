@@ -26,7 +26,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "score-scale",
     {"F(cQ, K/c, V) = F(Q, K, V) bit for bit for a power of two c, with dQ/c and c dK", judge, runs,
-     Oracle::Rigour::kExact, "further runs"}};
+     Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

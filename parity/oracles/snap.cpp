@@ -55,14 +55,15 @@ Results exact(const Evidence& evidence, bool magnitudes) {
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   if (test.data != "snap") return not_applicable("results have more bits than the dtype");
-  const reference::Contract c = contract_of(test);
+  const Promise promise = evidence.promise();
+  const reference::Contract& c = promise.contract;
   if (c.u_o == c.u_a || test.dtype == at::kFloat)
     return not_applicable("only rounding to 16 bits takes the error of the accumulation away");
   if (c.u_m > c.u_a)
-    return not_applicable("the contract of kernel " + test.kernel + " rounds partial results to 16 bits");
+    return not_applicable("the subject rounds partial results to 16 bits");
   const double log_n = keys_seen(test).max().log().item<double>();
   // Of P, from LSE and exp; as a rule it decides how no element is rounded.
-  const double noise = 2 * c.u_a * (c.c_e + 4.0 * (1 + test.world) * (1 + log_n));
+  const double noise = 2 * c.u_a * (c.c_e + 4.0 * (1 + promise.partials) * (1 + log_n));
   const Results value = exact(evidence, false), terms = exact(evidence, true);
   const reference::Tensors& actual = evidence.outcome.tensors;
   return verdict_of({compare_exact(test, "o", actual.o, value.o, terms.o * noise),

@@ -74,7 +74,7 @@ Measured merged(const Measured& a, const Measured& b) {
 
 OracleVerdict judge(const Evidence& e) {
   const std::vector<Run> all = runs(e.test);
-  const auto of = [&](size_t i) { return measured(all[i], e.variations[i], e.tick); };
+  const auto of = [&](size_t i) { return measured(e, all[i], e.variations[i]); };
   return agree(e.test, of(0), merged(of(1), of(2)));
 }
 

@@ -24,7 +24,8 @@ const Oracles::Add registered{
     {"V -> cV multiplies O, dQ and dK by c bit for bit for a power of two c and leaves LSE "
      "and dV",
      judge, runs,
-     Oracle::Rigour::kExact, "further runs"}};
+     Oracle::Rigour::kExact, "further runs", "",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

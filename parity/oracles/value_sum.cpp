@@ -19,9 +19,9 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& e) {
   const std::vector<Run> all = runs(e.test);
-  const Measured a = measured(all[0], e.variations[0], e.tick);
-  const Measured b = measured(all[1], e.variations[1], e.tick);
-  const Measured sum = measured(all[2], e.variations[2], e.tick);
+  const Measured a = measured(e, all[0], e.variations[0]);
+  const Measured b = measured(e, all[1], e.variations[1]);
+  const Measured sum = measured(e, all[2], e.variations[2]);
   const auto add = [](const reference::Tensors& x, const reference::Tensors& y) {
     return reference::Tensors{x.o + y.o, {}, x.dq + y.dq, x.dk + y.dk, {}};
   };

@@ -17,8 +17,8 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& e) {
   const Run other = runs(e.test).front();
-  return agree(e.test, measured({e.test}, e.outcome, e.tick),
-               measured(other, e.variations.front(), e.tick));
+  return agree(e.test, measured(e, {e.test}, e.outcome),
+               measured(e, other, e.variations.front()));
 }
 
 const Oracles::Add registered{

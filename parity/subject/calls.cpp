@@ -22,13 +22,13 @@ int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after
 
 RankOutput called(const Run& run, Communicator& world, const Subject& subject,
                   const RankInput& input) {
-  if (run.calls == 1) return subject(world, run.test, input);
+  if (run.calls == 1) return subject.run(world, run.test, input);
   const auto meter = std::make_shared<MemoryMeter>();
   const Metered metered(meter);
   RankOutput output;
   int64_t after_second = 0;
   for (int call = 1; call <= run.calls; ++call) {
-    output = subject(world, run.test, input);
+    output = subject.run(world, run.test, input);
     if (call <= 2) after_second = meter->total().now;
   }
   output.record.grown_bytes = growth(*meter, output, after_second);

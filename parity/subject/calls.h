@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "parity/subject/outcome.h"
+#include "parity/subject/run.h"
 
 namespace ringcheck::parity {
 

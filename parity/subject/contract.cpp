@@ -65,21 +65,22 @@ reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
 }
 
 std::string chart_key(Case test) {
-  test.rotation = "p2p";
-  test.keep = false;
+  test = representative(test);
   test.world_kind = "thread";
   test.seed = 0;
   return to_text(test);
 }
 
-std::optional<Chart> chart_of(const Case& test, const std::string& tensor) {
+std::map<std::string, Chart> charts_of(const Case& test) {
   const nlohmann::json& kernel = contract_json(test.kernel);
   const bool on_gpu = device_type_of(test) != at::kCPU;
-  if (on_gpu && kernel.value("architecture", "") != gpu_architecture()) return std::nullopt;
+  if (on_gpu && kernel.value("architecture", "") != gpu_architecture()) return {};
   const auto found = kernel.at("charts").find(chart_key(test));
-  if (found == kernel.at("charts").end() || !found->contains(tensor)) return std::nullopt;
-  const nlohmann::json& c = (*found)[tensor];
-  return Chart{c.at("rms_mean"), c.at("rms_sd"), c.at("bias_mean"), c.at("bias_sd")};
+  if (found == kernel.at("charts").end()) return {};
+  std::map<std::string, Chart> charts;
+  for (const auto& [tensor, c] : found->items())
+    charts[tensor] = {c.at("rms_mean"), c.at("rms_sd"), c.at("bias_mean"), c.at("bias_sd")};
+  return charts;
 }
 
 }  // namespace ringcheck::parity

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <optional>
+#include <map>
 #include <set>
 #include <string>
 
@@ -29,11 +29,12 @@ reference::Contract contract_of(const Case& test);
 // contract has for one of them.
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);
 
-// The case that stands for all that give the same numbers: rotations agree bit for bit.
+// The case under which charts stand: what gives the same numbers shares them.
 std::string chart_key(Case test);
 
-// Its calibration for this case and tensor; nothing at shapes that were not calibrated, nor on GPUs
-// of another architecture than the contract says: other hardware may add up in another way.
-std::optional<Chart> chart_of(const Case& test, const std::string& tensor);
+// The calibration of its kernel for this case, by tensor; nothing at shapes that were not
+// calibrated, nor on GPUs of another architecture than the contract says: other hardware may add up
+// in another way.
+std::map<std::string, Chart> charts_of(const Case& test);
 
 }  // namespace ringcheck::parity

@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "cp/layout/shard.h"
+#include "parity/subject/pads.h"
 #include "parity/subject/calls.h"
 
 namespace ringcheck::parity {
@@ -108,39 +109,100 @@ std::vector<std::vector<int>> without(Communicator& comm, const RankOutput& own)
   return lacking;
 }
 
-// A tensor that some rank lacks is nobody's. The rotated q and k are not missed, nor is what the
-// subject says that it cannot show; O is always.
-void collect(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
+// A tensor that some rank lacks is nobody's; a failure where the subject had promised it.
+void note_missing(const std::string& name, const std::vector<int>& lacking, int world,
+                  const Promise& promise, Outcome& outcome) {
+  if (!promise.shows.contains(name)) return;
+  outcome.missing.push_back(static_cast<int>(lacking.size()) == world
+                                ? name + ": not returned"
+                                : c10::str(name, ": not returned by rank ", lacking.front()));
+}
+
+void collect(Communicator& comm, const Case& test, const Promise& promise, const RankOutput& own,
+             Outcome& outcome) {
   const Layout layout = layout_of(test);
   const std::vector<std::vector<int>> lacking = without(comm, own);
-  for (size_t i = 0; i < lacking.size(); ++i) {
-    const std::string name = kReturned[i].name;
+  for (size_t i = 0; i < lacking.size(); ++i)
     if (lacking[i].empty())
       kReturned[i].to(outcome) = collect(comm, layout, test.seq, own.*kReturned[i].from);
-    else if (name != "q" && name != "k" && (name == "o" || !own.withheld.contains(name)))
-      outcome.missing.push_back(
-          static_cast<int>(lacking[i].size()) == comm.size()
-              ? name + ": not returned"
-              : c10::str(name, ": not returned by rank ", lacking[i].front()));
+    else
+      note_missing(kReturned[i].name, lacking[i], comm.size(), promise, outcome);
+}
+
+// What of the five tensors was not promised.
+std::set<std::string> withheld(const Promise& promise) {
+  std::set<std::string> names{"o", "lse", "dq", "dk", "dv"};
+  for (const std::string& name : promise.shows) names.erase(name);
+  return names;
+}
+
+at::Tensor sum_of(const std::vector<at::Tensor>& terms) {
+  at::Tensor sum = terms.front().to(at::kDouble);
+  for (size_t rank = 1; rank < terms.size(); ++rank) sum = sum + terms[rank].to(at::kDouble);
+  return sum;
+}
+
+// One tensor out of those of all ranks. One that should be the same everywhere and is not is
+// missing, with the first rank that differs.
+at::Tensor placed(const std::string& name, Placement placement,
+                  const std::vector<at::Tensor>& values, const Case& test, Outcome& outcome) {
+  switch (placement) {
+    case Placement::kSharded: return unshard(values, 2, layout_of(test), test.seq);
+    case Placement::kSummed: return sum_of(values);
+    case Placement::kReplicated:
+      for (size_t rank = 1; rank < values.size(); ++rank)
+        if (!same(values[0], values[rank])) {
+          outcome.missing.push_back(c10::str(name, ": rank ", rank, " has another one than rank 0"));
+          return {};
+        }
   }
+  return values.front();
+}
+
+void collect_others(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
+  for (const auto& [name, other] : own.others)
+    outcome.others[name] =
+        placed(name, other.placement, gather(comm, other.value.contiguous()), test, outcome);
 }
 
 std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
-  const Positions own_positions = layout_of(test).at(world.rank());
-  RankInput input{run.problem(test, own_positions), own_positions};
-  if (run.meanwhile) input.meanwhile = run.meanwhile(test, own_positions);
+  const Promise promise = subject.promise(test);
+  const RankInput input = input_of(run, world.rank());
   const std::shared_ptr<void> around =
       run.surroundings ? run.surroundings(world, test) : std::shared_ptr<void>();
-  const RankOutput own = called(run, world, subject, input);
+  RankOutput own = called(run, world, subject, input);
+  own.record.wrong_pads = wrong_pads(test, input.positions, own);
   Outcome outcome;
-  collect(world, test, own, outcome);
+  collect(world, test, promise, own, outcome);
+  collect_others(world, test, own, outcome);
   outcome.ranks = collect(world, own.record);
-  outcome.withheld = own.withheld;
+  outcome.withheld = withheld(promise);
   outcome.solved_meanwhile = own.solved_meanwhile;
   world.finish();
   if (world.rank() != 0) return std::nullopt;
   return outcome;
+}
+
+// The same of ranks that are all here.
+void put_together(const Case& test, const Promise& promise, const std::vector<RankOutput>& ranks,
+                  Outcome& outcome) {
+  for (const Returned& tensor : kReturned) {
+    std::vector<int> lacking;
+    std::vector<at::Tensor> pieces;
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const at::Tensor& piece = ranks[rank].*tensor.from;
+      if (piece.defined()) pieces.push_back(piece);
+      else lacking.push_back(static_cast<int>(rank));
+    }
+    if (lacking.empty()) tensor.to(outcome) = unshard(pieces, 2, layout_of(test), test.seq);
+    else note_missing(tensor.name, lacking, static_cast<int>(ranks.size()), promise, outcome);
+  }
+  for (const auto& [name, first] : ranks.front().others) {
+    std::vector<at::Tensor> values;
+    for (const RankOutput& rank : ranks) values.push_back(rank.others.at(name).value);
+    outcome.others[name] = placed(name, first.placement, values, test, outcome);
+  }
 }
 
 }  // namespace
@@ -150,17 +212,29 @@ bool same_values(Outcome a, Outcome b) {
       kReturned, [&](const Returned& tensor) { return same(tensor.to(a), tensor.to(b)); });
 }
 
-std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject) {
+std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world,
+                                      const Subject& subject) {
   return within_memory(run.test, world.rank(), world.device(), run.memory_model,
                        [&] { return solve_within(run, world, subject); });
 }
 
-Outcome solve(const Run& run, const ThreadWorld& world, const Subject& subject) {
-  std::optional<Outcome> outcome;
-  ringcheck::run(world, [&](Communicator& comm) {
-    if (auto result = solve(run, comm, subject)) outcome = std::move(result);
-  });
-  return std::move(*outcome);
+Outcome solve_whole(const Run& run, const WholeSubject& subject) {
+  const Promise promise = subject.promise(run.test);
+  std::vector<RankInput> inputs;
+  for (int rank = 0; rank < run.test.world; ++rank) inputs.push_back(input_of(run, rank));
+  std::vector<RankOutput> ranks;
+  for (int call = 0; call < run.calls; ++call) ranks = subject.solve(run.test, inputs);
+  if (static_cast<int>(ranks.size()) != run.test.world)
+    throw std::runtime_error("the subject answered for " + std::to_string(ranks.size()) +
+                             " ranks of " + std::to_string(run.test.world));
+  Outcome outcome;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    ranks[rank].record.wrong_pads = wrong_pads(run.test, inputs[rank].positions, ranks[rank]);
+    outcome.ranks.push_back(ranks[rank].record);
+  }
+  put_together(run.test, promise, ranks, outcome);
+  outcome.withheld = withheld(promise);
+  return outcome;
 }
 
 }  // namespace ringcheck::parity

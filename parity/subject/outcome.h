@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
-#include "cp/worlds/thread_world.h"
-#include "parity/subject/out_of_memory.h"
-#include "parity/subject/subject.h"
+#include "parity/subject/run.h"
 #include "reference/attention.h"
 
 namespace ringcheck::parity {
@@ -18,8 +19,9 @@ struct Outcome {
   at::Tensor q_rotated, k_rotated;
   std::vector<RankRecord> ranks;
   std::vector<std::string> missing = {};  // tensors that were not returned, with the rank, in words
-  std::set<std::string> withheld = {};    // tensors that the subject says it cannot show
+  std::set<std::string> withheld = {};    // of o, lse, dq, dk, dv: what was not promised
   bool solved_meanwhile = false;
+  std::map<std::string, at::Tensor> others = {};  // further tensors, by name
 
   bool shows_rotated() const { return q_rotated.defined() && k_rotated.defined(); }
 };
@@ -27,26 +29,11 @@ struct Outcome {
 // Are all tensors equal? Every NaN is the same, and -0 is 0.
 bool same_values(Outcome a, Outcome b);
 
-// What surrounds a subject on a rank: called before it, and what it returns lives until the subject
-// has returned on all ranks. Collective.
-using Surroundings = std::function<std::shared_ptr<void>(Communicator&, const Case&)>;
-
-// One execution of a subject: a case, what its tensors are, and under which circumstances.
-struct Run {
-  Case test;
-  ProblemSource problem = [](const Case& c, const Positions& p) { return problem_of(c, p); };
-  ProblemSource meanwhile = {};    // of RankInput
-  Surroundings surroundings = {};
-  int calls = 1;                   // of the subject, one after the other; the last one counts
-  int first_device = 0;            // that of rank 0, of threads
-  MemoryModel memory_model = {};   // what a rank needs, for the message where memory runs out
-};
-
 // Runs the subject on the ranks of `world` and brings everything to its rank 0; nothing on the
 // other ranks. Collective.
-std::optional<Outcome> solve(const Run& run, Communicator& world, const Subject& subject);
+std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world, const Subject& subject);
 
-// The same on threads of this process. Throws RankFailure.
-Outcome solve(const Run& run, const ThreadWorld& world, const Subject& subject);
+// Asks a subject that answers for all ranks at once, where this process is.
+Outcome solve_whole(const Run& run, const WholeSubject& subject);
 
 }  // namespace ringcheck::parity

@@ -5,34 +5,20 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <vector>
 
-#include "cp/attention/context_parallel.h"
+#include "cp/registry.h"
+#include "cp/worlds/communicator.h"
 #include "parity/case/case.h"
 #include "parity/case/problem.h"
+#include "parity/subject/promise.h"
+#include "parity/subject/rank_record.h"
 
 namespace ringcheck::parity {
-
-// What one rank counted.
-struct RankCounts {
-  Counters forward, backward;
-  int64_t peak_bytes = 0;                    // of everything the rank allocated
-  int64_t kv_bytes = 0;                      // most K and V held at a time
-  int64_t traveller_bytes = 0;               // most gradient travellers held at a time
-  int64_t wrong_pads = 0;                    // elements of pad slots that are not exactly empty
-  std::vector<int64_t> sent_to, received_from;  // bytes by rank of the group
-  bool operator==(const RankCounts&) const = default;
-};
-// And what it measured, which is different in every run and no part of an equality.
-struct RankRecord : RankCounts {
-  Seconds forward_seconds, backward_seconds;
-  // Held more after the last call of a run than after its second; what other threads allocate is
-  // unseen.
-  int64_t grown_bytes = 0;
-  static constexpr int64_t kUnseen = -1;
-};
 
 // What one rank has: its slots of the problem, and where they belong.
 struct RankInput {
@@ -44,27 +30,55 @@ struct RankInput {
   std::optional<Problem> meanwhile = {};
 };
 
-// What one rank gives back, [batch, heads, slots, dim]. The rotated q and k may be undefined where
-// a subject does not expose them, any other tensor only where it says so: see `withheld`.
-struct RankOutput {
-  at::Tensor o, lse, dq, dk, dv;
-  at::Tensor q_rotated, k_rotated;
-  RankRecord record;
-  // Of lse | dq | dk | dv: what this implementation has no way to show, the same on all ranks. A
-  // tensor that is missing otherwise is a failure.
-  std::set<std::string> withheld = {};
-  bool solved_meanwhile = false;  // what the input asked for was done
+// How the values of the ranks make one tensor: pieces in the order of the sequence, the same on
+// every rank, or terms of a sum.
+enum class Placement { kSharded, kReplicated, kSummed };
+
+// A further tensor of an outcome, by name: of parameters, of a bias, of a sink.
+struct Placed {
+  at::Tensor value;
+  Placement placement = Placement::kSharded;
 };
 
-// The implementation under test, as one rank of a communicator runs it.
-using Subject = std::function<RankOutput(Communicator&, const Case&, const RankInput&)>;
+// What one rank gives back, [batch, heads, slots, dim]: what its subject promised to show. What is
+// missing otherwise is a failure.
+struct RankOutput {
+  at::Tensor o, lse, dq, dk, dv;
+  at::Tensor q_rotated, k_rotated;  // q and k as they were attended
+  RankRecord record;
+  bool solved_meanwhile = false;  // what the input asked for was done
+  std::map<std::string, Placed> others = {};
+};
 
-// Ours: strategy x rotation x balancer x kernel, as the case says. Restarts the rank's ledger.
-RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input);
+// The implementation under test: says what it cannot do, what it promises, and does it.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  // Why it cannot run a case, or nothing: valid, but not supported.
+  virtual std::optional<std::string> refuses(const Case& test) const = 0;
+  virtual Promise promise(const Case& test) const = 0;
+  // On one rank. Collective.
+  virtual RankOutput run(Communicator& comm, const Case& test, const RankInput& input) const = 0;
+};
 
-// The parts that a case names, and ours put together from these or from others in their place.
-ContextParallel::Options options_of(const Case& test);
-RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
-                                 const Case& test, const RankInput& input);
+// One that answers for all ranks at once: in one process that holds them all, or from files.
+class WholeSubject : public Subject {
+ public:
+  // By rank, as the inputs.
+  virtual std::vector<RankOutput> solve(const Case& test,
+                                        const std::vector<RankInput>& inputs) const = 0;
+  RankOutput run(Communicator&, const Case&, const RankInput&) const final {
+    throw std::logic_error("this subject answers for the whole world, not for a rank");
+  }
+};
+
+using SharedSubject = std::shared_ptr<const Subject>;
+
+// Makes the subject of a name from the arguments in brackets behind it. Throws BadCase. Adding one
+// is one file.
+using Subjects = Registry<std::function<SharedSubject(const std::vector<std::string>& arguments)>>;
+
+// The subject that a case names. Throws BadCase where there is none of that name.
+SharedSubject subject_of(const Case& test);
 
 }  // namespace ringcheck::parity

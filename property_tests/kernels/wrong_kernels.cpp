@@ -64,13 +64,13 @@ AroundKernel leak(Victim victim) {
   }};
 }
 
-parity::Subject with_victim(AroundKernel (*make)(Victim)) {
+parity::SharedSubject with_victim(AroundKernel (*make)(Victim)) {
   return parity::with_kernel([make](Communicator&, const parity::Case& test) {
     return make({parity::layout_of(test).at(0)});
   });
 }
 
-parity::Subject with_queries_shifted(int positions) {
+parity::SharedSubject with_queries_shifted(int positions) {
   return parity::with_kernel(
       [positions](Communicator&, const parity::Case&) { return shifted(positions); });
 }

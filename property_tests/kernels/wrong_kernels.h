@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
 
 namespace ringcheck {
 
 // A subject that is right but for one thing in the kernel of each rank.
 struct WrongSubject {
   std::string name;
-  parity::Subject subject;
+  parity::SharedSubject subject;
 };
 
 // One block of keys lost, counted twice, or stale; a mask off by one either way; a key of zeros that

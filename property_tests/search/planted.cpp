@@ -18,7 +18,7 @@ namespace {
 using parity::Case;
 using parity::RankInput;
 using parity::RankOutput;
-using parity::Subject;
+using parity::SharedSubject;
 
 using parity::AroundKernel;
 using parity::KernelCall;
@@ -109,14 +109,14 @@ RankOutput run_away(Communicator& comm, const Case& test, const RankInput& input
 void spoil(RankOutput& output) { output.dv.mul_(1.5); }
 
 // Wrong in two of three runs, whatever the case.
-Subject fail_sometimes() {
-  return [runs = std::make_shared<std::atomic<int>>(0)](Communicator& comm, const Case& test,
+SharedSubject fail_sometimes() {
+  return parity::ours_with([runs = std::make_shared<std::atomic<int>>(0)](Communicator& comm, const Case& test,
                                                         const RankInput& input) {
     RankOutput output = parity::context_parallel(comm, test, input);
     if (comm.rank() == 0 && (*runs)++ % 3 != 2)
       spoil(output);
     return output;
-  };
+  });
 }
 
 // Wrong everywhere; what is small takes the whole process with it.

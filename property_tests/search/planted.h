@@ -5,14 +5,14 @@
 #include <map>
 #include <string>
 
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
 
 namespace ringcheck::search {
 
 // Ours with one thing wrong: what a search has to find, and make small.
 struct Planted {
   std::string says;
-  parity::Subject subject;
+  parity::SharedSubject subject;
 };
 std::map<std::string, Planted> planted();
 

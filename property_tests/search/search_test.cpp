@@ -27,12 +27,12 @@ using ::testing::HasSubstr;
 
 parity::CaseSpace space() { return {parity::search_ranges(8), "cpu"}; }
 
-Conduct conduct_of(const parity::Subject& subject) {
+Conduct conduct_of(const parity::SharedSubject& subject) {
   return {subject, std::chrono::seconds(20), std::chrono::seconds(60)};
 }
 
 // For subjects that hang: a healthy case takes milliseconds.
-Conduct impatient(const parity::Subject& subject) {
+Conduct impatient(const parity::SharedSubject& subject) {
   return {subject, std::chrono::milliseconds(500), std::chrono::milliseconds(2000)};
 }
 
@@ -42,7 +42,7 @@ struct Found {
   json record;  // null: there is none
 };
 
-Found found(const parity::Subject& subject, const SearchOptions& options) {
+Found found(const parity::SharedSubject& subject, const SearchOptions& options) {
   const testing::Folder folder;
   const auto workers = thread_workers(conduct_of(subject), 8);
   Found result;
@@ -201,12 +201,12 @@ TEST(Search, SaysThatAFailureIsIntermittent) {
 TEST(Search, SaysThatAFailureWasNotReproduced) {
   const auto runs = std::make_shared<std::atomic<int>>(0);
   const auto [failure, tally, record] = found(
-      [runs](Communicator& comm, const Case& test, const parity::RankInput& input) {
+      parity::ours_with([runs](Communicator& comm, const Case& test, const parity::RankInput& input) {
         auto output = parity::context_parallel(comm, test, input);
         if (comm.rank() == 0 && ++*runs == 11)
           output.o.zero_();
         return output;
-      },
+      }),
       {});
   ASSERT_TRUE(failure);
   EXPECT_EQ(tally.run, 11);

@@ -14,7 +14,7 @@ namespace ringcheck::search {
 
 // What runs, and how long it may be silent.
 struct Conduct {
-  parity::Subject subject = parity::context_parallel;
+  parity::SharedSubject subject = parity::ours();
   std::chrono::milliseconds deadline{10000};  // of one wait of a rank
   std::chrono::milliseconds give_up{40000};   // for a rank that does not come back at all
   parity::Judging judging = {};

@@ -9,7 +9,7 @@ namespace {
 
 // The block of a key: dim_v neighbourhoods, or in every other key-value head the keys in turn, so
 // that shards of any kind are told apart. Which block comes first depends on the seed.
-int64_t block_of(const Case& test, const Element& e) {
+int64_t block_of(const Task& test, const Element& e) {
   const auto position = static_cast<int64_t>(e.position);
   const bool in_turn = (e.head + e.batch) % 2 == 1;
   const int64_t block = in_turn ? position : position * test.dim_v / test.seq;
@@ -17,7 +17,7 @@ int64_t block_of(const Case& test, const Element& e) {
 }
 
 // Every score is 0, whatever the keys are.
-void fill(const Case& test, Element e, std::span<double> row) {
+void fill(const Task& test, Element e, std::span<double> row) {
   if (e.which == Which::kQ || e.which == Which::kV) std::ranges::fill(row, 0);
   if (e.which == Which::kV) row[static_cast<size_t>(block_of(test, e))] = 1;
   if (e.which == Which::kQ || e.which == Which::kV) return;

@@ -6,7 +6,7 @@ namespace ringcheck::parity {
 namespace {
 
 // One key a head, at every position.
-void fill(const Case& test, Element first, std::span<double> row) {
+void fill(const Task& test, Element first, std::span<double> row) {
   Element e = first.which == Which::kK ? first.of_all_positions() : first;
   for (double& x : row) {
     x = filled(normal(e) * (is_score(e.which) ? 1.75 : 1), e, test.dtype);

@@ -27,7 +27,7 @@ double wide(const Element& e) {
 }
 
 DataFamily independent(double (*value)(const Element&), const char* says) {
-  return {says, [value](const Case& test, Element e, std::span<double> row) {
+  return {says, [value](const Task& test, Element e, std::span<double> row) {
             for (double& x : row) {
               x = filled(value(e), e, test.dtype);
               ++e.channel;
@@ -45,7 +45,7 @@ DataFamily nearly_constant_v(DataFamily family) {
 DataFamily ones() {
   const DataFamily others = independent(spread3, "v = 1: O must be 1");
   DataFamily family = others;
-  family.fill = [others](const Case& test, const Element& first, std::span<double> row) {
+  family.fill = [others](const Task& test, const Element& first, std::span<double> row) {
     if (first.which == Which::kV) std::ranges::fill(row, 1);
     else others.fill(test, first, row);
   };

@@ -17,19 +17,19 @@ struct Code {
   int64_t bits, repeats;
 };
 
-Code code_of(const Case& test) {
+Code code_of(const Task& test) {
   const int64_t bits = std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(test.seq - 1))));
   return {bits, test.dim / bits};
 }
 
 // So far below the largest score, all other keys together leave nothing in the accumulation type:
 // exp(-104) is below half of its smallest number, exp(-746) in float64.
-double gap(const Case& test) {
+double gap(const Task& test) {
   return (test.dtype == at::kDouble ? 752 : 112) + std::log2(static_cast<double>(test.seq));
 }
 
 // A power of two with the sign of the scale, so that a product with it is exact.
-double beta(const Case& test) {
+double beta(const Task& test) {
   const double scale = scale_of(test);
   const double least = gap(test) / (2 * std::abs(scale) * static_cast<double>(code_of(test).repeats));
   return std::copysign(std::ldexp(1, std::ilogb(least) + 1), scale);
@@ -37,7 +37,7 @@ double beta(const Case& test) {
 
 // The key pi(i) of a query: one that it sees, at most as far away as a random try that is halved
 // until it is seen. Every query with a token sees itself.
-int64_t route(const Case& test, const Element& query) {
+int64_t route(const Task& test, const Element& query) {
   const Mask mask = mask_of(test);
   const auto i = static_cast<int64_t>(query.position);
   for (int64_t reach = test.seq, draw = 0; reach > 0; reach /= 2, ++draw) {
@@ -49,13 +49,13 @@ int64_t route(const Case& test, const Element& query) {
 }
 
 // Which bits are flipped, so that the codes of heads differ.
-uint64_t flipped(Element e, const Case& test) {
+uint64_t flipped(Element e, const Task& test) {
   if (e.which == Which::kQ) e.head /= static_cast<uint32_t>(test.q_heads / test.kv_heads);
   e.which = Which::kK;
   return e.of_all_positions().bits(3)[0];
 }
 
-void fill(const Case& test, Element e, std::span<double> row) {
+void fill(const Task& test, Element e, std::span<double> row) {
   if (!is_score(e.which)) {
     for (double& x : row) {  // small integers
       x = e.which == Which::kV ? e.bits(0)[0] % 255 - 127.0 : e.bits(0)[0] % 5 - 2.0;
@@ -72,7 +72,7 @@ void fill(const Case& test, Element e, std::span<double> row) {
     row[c] = (code >> (static_cast<int64_t>(c) % bits) & 1) != 0 ? one : -one;
 }
 
-std::optional<std::string> refuses(const Case& test) {
+std::optional<std::string> refuses(const Task& test) {
   if (const auto reason = refuses_rope(test)) return reason;
   const Code code = code_of(test);
   if (code.repeats == 0)

@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kPeriod = 64;
 
 // In half of the key-value heads the queries are 0, in the others the keys.
-bool is_zero(const Case& test, Element e) {
+bool is_zero(const Task& test, Element e) {
   const bool query = e.which == Which::kQ;
   if (query) e.head /= static_cast<uint32_t>(test.q_heads / test.kv_heads);
   e.which = Which::kK;
@@ -27,7 +27,7 @@ double value(Element e) {
   return e.bits(0)[0] & 1;
 }
 
-void fill(const Case& test, Element e, std::span<double> row) {
+void fill(const Task& test, Element e, std::span<double> row) {
   std::ranges::fill(row, 0);
   if (e.which == Which::kDo) {  // +1 or -1 in one channel
     const auto random = e.bits(0);
@@ -51,7 +51,7 @@ bool sees_powers_of_two(const Mask& mask) {
          });
 }
 
-std::optional<std::string> refuses(const Case& test) {
+std::optional<std::string> refuses(const Task& test) {
   if (const auto reason = refuses_rope(test)) return reason;
   int exponent = 0;
   if (std::abs(std::frexp(scale_of(test), &exponent)) != 0.5)

@@ -11,7 +11,7 @@ namespace ringcheck::parity {
 namespace {
 
 // What the backward pass of a block is given, changed.
-Subject with_saved(std::function<void(Saved&, const Case&)> change) {
+SharedSubject with_saved(std::function<void(Saved&, const Case&)> change) {
   return with_kernel([change](Communicator&, const Case& test) {
     return AroundKernel{[=](KernelCall& call) {
       if (call.saved) change(*call.saved, test);
@@ -19,7 +19,7 @@ Subject with_saved(std::function<void(Saved&, const Case&)> change) {
   });
 }
 
-Subject with_term(std::function<void(Gradients&, int step, const Case&)> change) {
+SharedSubject with_term(std::function<void(Gradients&, int step, const Case&)> change) {
   return with_kernel([change](Communicator&, const Case& test) {
     return AroundKernel{.after_backward = [=](const KernelCall& call, Gradients& term) {
       change(term, call.step, test);
@@ -28,7 +28,7 @@ Subject with_term(std::function<void(Gradients&, int step, const Case&)> change)
 }
 
 // The kernel of the plan, with the LSE of each block in place of the final one.
-Subject with_block_lse() {
+SharedSubject with_block_lse() {
   return with_parts([](Parts& parts, Communicator&, const Case&) {
     parts.plan.kernel = with_around(
         parts.plan.kernel, {[kernel = parts.plan.kernel](KernelCall& call) {
@@ -39,7 +39,7 @@ Subject with_block_lse() {
 }
 
 // D from the output of the block alone.
-Subject with_block_delta() {
+SharedSubject with_block_delta() {
   return with_parts([](Parts& parts, Communicator&, const Case&) {
     parts.plan.kernel = with_around(
         parts.plan.kernel, {[kernel = parts.plan.kernel](KernelCall& call) {

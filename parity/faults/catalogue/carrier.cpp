@@ -12,12 +12,12 @@ namespace {
 
 using Add = std::function<void(GradientCarrier&, at::Tensor dk, at::Tensor dv, int step)>;
 
-Subject with_add(std::function<Add(Communicator&)> make) {
+SharedSubject with_add(std::function<Add(Communicator&)> make) {
   return with_gradients([make](Communicator& comm) { return AroundCarrier{.add = make(comm)}; });
 }
 
 // The hops of gradients made another way.
-Subject with_hops(std::function<Pending(Communicator&, Posting)> hop) {
+SharedSubject with_hops(std::function<Pending(Communicator&, Posting)> hop) {
   return with_transfers([hop](Communicator&) {
     return [hop](Communicator& comm, Posting posting) {
       if (posting.is("exchange gradients")) return hop(comm, std::move(posting));

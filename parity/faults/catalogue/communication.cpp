@@ -22,7 +22,7 @@ bool is_hit(const Communicator& comm, const Posting& posting) {
          comm.ledger().phase() == Phase::kForward;
 }
 
-Subject on_hit(std::function<Pending(Communicator&, Posting)> instead) {
+SharedSubject on_hit(std::function<Pending(Communicator&, Posting)> instead) {
   return with_transfers([instead](Communicator&) {
     return [instead](Communicator& comm, Posting posting) {
       if (is_hit(comm, posting)) return instead(comm, std::move(posting));
@@ -32,7 +32,7 @@ Subject on_hit(std::function<Pending(Communicator&, Posting)> instead) {
 }
 
 // The message arrives, and is then changed.
-Subject spoilt(std::function<void(at::Tensor)> change) {
+SharedSubject spoilt(std::function<void(at::Tensor)> change) {
   return on_hit([change](Communicator& comm, Posting posting) {
     const at::Tensor arrives = posting.receives[0].data;
     return Pending([=, pending = post(comm, std::move(posting))]() mutable {
@@ -48,7 +48,7 @@ at::Tensor bits_of(const at::Tensor& x) {
 }
 
 // Flips a bit of one element of K, counted from the sign bit (0) down.
-Subject flips(int from_the_top) {
+SharedSubject flips(int from_the_top) {
   return spoilt([from_the_top](at::Tensor x) {
     const int bit = 8 * static_cast<int>(x.element_size()) - 1 - from_the_top;
     at::Tensor one = bits_of(x).narrow(0, 5, 1);
@@ -61,7 +61,7 @@ void last_quarter(const at::Tensor& x, double value) {
 }
 
 // A rank of the ring does something else from the first hop on.
-Subject rank_does(int rank, std::function<Pending(Communicator&, Posting)> instead) {
+SharedSubject rank_does(int rank, std::function<Pending(Communicator&, Posting)> instead) {
   return with_transfers([=](Communicator&) {
     return [=](Communicator& comm, Posting posting) {
       const bool first = posting.is(kHop) && posting.label.step == 1;
@@ -72,7 +72,7 @@ Subject rank_does(int rank, std::function<Pending(Communicator&, Posting)> inste
 }
 
 // Every hop of K and V made another way.
-Subject with_hops(std::function<Pending(Communicator&, Posting)> hop) {
+SharedSubject with_hops(std::function<Pending(Communicator&, Posting)> hop) {
   return with_transfers([hop](Communicator&) {
     return [hop](Communicator& comm, Posting posting) {
       return posting.is(kHop) ? hop(comm, std::move(posting)) : post(comm, std::move(posting));
@@ -212,11 +212,11 @@ const FaultGroup group{"communication", {
     .operators = {"M45"}, .stands_for = "B87 sglang#24694",
     .wrong = "the rank whose shard has padding makes one collective more",
     .site = Site::kStrategy, .cases = {cases::kRagged}, .names = {.words = {"the peer sent 8"}},
-    .subject = [](Communicator& comm, const Case& test, const RankInput& input) {
+    .subject = ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
       for (const auto& run : input.positions)
         if (run.begin + run.count > test.seq) comm.agree_max(int64_t{1});
       return context_parallel(comm, test, input);
-    }, .hangs = true}},
+    }), .hangs = true}},
   {"send_before_receive", {
     .operators = {"M46"}, .stands_for = "B88 nccl#479",
     .wrong = "every rank completes its send before it posts its receive",

@@ -51,7 +51,7 @@ const FaultGroup group{"counters", {
     .operators = {"M49"}, .stands_for = "B54 torchtitan#1283",
     .wrong = "key-value heads are repeated for every query head before they are sent",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes sent"}},
-    .subject = expanded}},
+    .subject = ours_with(expanded)}},
   {"kv_sent_wide", {
     .operators = {"M49"}, .stands_for = "B93 ring-flash-attention#8",
     .wrong = "K and V are sent in a wider type than they have",
@@ -63,20 +63,20 @@ const FaultGroup group{"counters", {
     .wrong = "documents are cut in plain pieces: outputs are right, ranks work unequally",
     .site = Site::kBalancer, .cases = {"ring:p2p/headtail/doc[4,12]/P2/b2/hq4/hkv2/s16/d16/dv24"},
     .names = {.words = {"pairs attended"}},
-    .subject = [](Communicator& comm, const Case& test, const RankInput& input) {
+    .subject = ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
       const Balancer plain = Balancers::at("contiguous").positions;
       return relaid(ringcheck::layout_of({plain, {}}, {mask_of(test), 1}, test.world), comm, test,
                     input);
-    }}},
+    })}},
   {"balancer_off", {
     .operators = {"M50"}, .stands_for = "B44 pytorch#189902",
     .wrong = "the last rank of a causal sequence does most of the work",
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = {.words = {"pairs attended"}},
-    .subject = [](Communicator& comm, const Case& test, const RankInput& input) {
+    .subject = ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
       const Balancer plain = Balancers::at("contiguous").positions;
       return relaid(ringcheck::layout_of({plain, {}}, {mask_of(test), 1}, test.world), comm, test,
                     input);
-    }}},
+    })}},
   {"all_partials_kept", {
     .operators = {"M51"}, .stands_for = "B91 TransformerEngine#2916",
     .wrong = "the partial outputs of all steps are kept until the end",

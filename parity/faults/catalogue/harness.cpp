@@ -19,11 +19,11 @@ constexpr at::Tensor Tensors::*kAll[] = {&Tensors::o, &Tensors::lse, &Tensors::d
 constexpr at::Tensor Tensors::*kGradients[] = {&Tensors::dq, &Tensors::dk, &Tensors::dv};
 
 // What the judge gets to see is not what the subject did.
-std::function<Judge()> sees(std::function<Outcome(const Evidence&)> instead) {
-  return [instead]() -> Judge {
+std::function<AskOracle()> sees(std::function<Outcome(const Evidence&)> instead) {
+  return [instead]() -> AskOracle {
     return [instead](const Oracle& oracle, const Evidence& evidence) {
       const Outcome outcome = instead(evidence);
-      return oracle.judge({evidence.test, evidence.problem, outcome, evidence.variations,
+      return oracle.judge({evidence.test, evidence.subject, evidence.problem, outcome, evidence.variations,
                            evidence.tick});
     };
   };
@@ -35,12 +35,12 @@ std::optional<Tensors> right(const Evidence& e) {
       (e.outcome.q_rotated.sizes() != e.problem.q.sizes() ||
        e.outcome.k_rotated.sizes() != e.problem.k.sizes()))
     return std::nullopt;
-  return truth_of(e.test, e.problem, e.outcome, e.tick).value;
+  return truth_of(e.test, e.promise(), e.problem, e.outcome, e.tick).value;
 }
 
 // Each tensor as the judge sees it, from what it is and what it should be, where shapes agree.
 using See = std::function<at::Tensor(const at::Tensor& actual, const at::Tensor& truth)>;
-std::function<Judge()> sees_each(See see) {
+std::function<AskOracle()> sees_each(See see) {
   return sees([see](const Evidence& evidence) {
     const auto truth = right(evidence);
     Outcome outcome = evidence.outcome;
@@ -53,7 +53,7 @@ std::function<Judge()> sees_each(See see) {
 }
 
 template <class List>
-std::function<Judge()> never_compares(const List& list) {
+std::function<AskOracle()> never_compares(const List& list) {
   return sees([&list](const Evidence& evidence) {
     const auto truth = right(evidence);
     Outcome outcome = evidence.outcome;
@@ -81,21 +81,21 @@ Outcome without_rank_1(const Evidence& evidence) {
   return outcome;
 }
 
-Judge judges_the_one_before() {
+AskOracle judges_the_one_before() {
   return [before = std::make_shared<std::map<const Oracle*, Outcome>>()](
              const Oracle& oracle, const Evidence& evidence) {
     auto& kept = before->try_emplace(&oracle, evidence.outcome).first->second;
     const Outcome judged = std::exchange(kept, evidence.outcome);
-    return oracle.judge({evidence.test, evidence.problem, judged, evidence.variations,
+    return oracle.judge({evidence.test, evidence.subject, evidence.problem, judged, evidence.variations,
                          evidence.tick});
   };
 }
 
-Judge says_passed() {
+AskOracle says_passed() {
   return [](const Oracle&, const Evidence&) { return OracleVerdict(); };
 }
 
-Judge accepts_empty() {
+AskOracle accepts_empty() {
   return [](const Oracle& oracle, const Evidence& evidence) {
     for (const auto tensor : kAll)
       if ((evidence.outcome.tensors.*tensor).numel() == 0)
@@ -105,11 +105,11 @@ Judge accepts_empty() {
 }
 
 // A reference that divides by the square root of heads times d.
-Judge scales_by_all_heads() {
+AskOracle scales_by_all_heads() {
   return [](const Oracle& oracle, const Evidence& evidence) {
     Case test = evidence.test;
     test.scale = 1 / std::sqrt(static_cast<double>(test.q_heads * test.dim));
-    return oracle.judge({test, evidence.problem, evidence.outcome, evidence.variations,
+    return oracle.judge({test, evidence.subject, evidence.problem, evidence.outcome, evidence.variations,
                          evidence.tick});
   };
 }

@@ -12,7 +12,7 @@ namespace {
 
 using MaskKind = decltype(Mask::kind);
 
-Subject with_mask(std::function<MaskKind(const KernelCall&)> kind) {
+SharedSubject with_mask(std::function<MaskKind(const KernelCall&)> kind) {
   return with_calls([kind](KernelCall& call) { call.mask.kind = kind(call); });
 }
 

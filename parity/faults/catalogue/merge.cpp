@@ -22,14 +22,14 @@ const std::vector<at::ScalarType> kInDouble{at::kDouble};
 const std::vector<at::ScalarType> kInFloat{at::kFloat, at::kBFloat16, at::kHalf};
 
 // What a kernel returns for a block, changed.
-Subject with_partial(void (*change)(Partial&)) {
+SharedSubject with_partial(void (*change)(Partial&)) {
   return with_kernel([change](Communicator&, const Case&) {
     return AroundKernel{
         .after_forward = [change](const KernelCall&, Partial& part) { change(part); }};
   });
 }
 
-Subject with(Partial (*merge)(const Partial&, const Partial&)) {
+SharedSubject with(Partial (*merge)(const Partial&, const Partial&)) {
   return with_merge([merge](const Case&) { return merge; });
 }
 

@@ -27,7 +27,7 @@ at::Tensor index(const std::vector<int64_t>& slots, const at::Tensor& like) {
 }
 
 // The keys of pad slots are attended, with this in their K and V; pad queries stay empty.
-Subject pad_keys_attended(double content) {
+SharedSubject pad_keys_attended(double content) {
   return with_kernel([content](Communicator&, const Case& test) {
     const Mask right = mask_of(test);
     return AroundKernel{

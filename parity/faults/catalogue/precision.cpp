@@ -20,7 +20,7 @@ at::Tensor rounded(const at::Tensor& x, at::ScalarType type) {
   return x.to(type).to(x.scalar_type());
 }
 
-Subject with_rounded_gradients(at::Tensor Gradients::*which) {
+SharedSubject with_rounded_gradients(at::Tensor Gradients::*which) {
   return with_kernel([which](Communicator&, const Case& test) {
     return AroundKernel{.after_backward = [=](const KernelCall&, Gradients& term) {
       term.*which = rounded(term.*which, narrow(test.dtype));

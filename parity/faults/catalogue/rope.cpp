@@ -12,7 +12,7 @@ namespace ringcheck::parity {
 namespace {
 
 // Both turns, there and back, are told something else.
-Subject told(std::function<void(Rope&, Mask&, Positions&, const Communicator&)> change) {
+SharedSubject told(std::function<void(Rope&, Mask&, Positions&, const Communicator&)> change) {
   return with_parts([change](Parts& parts, Communicator& comm, const Case&) {
     const auto with = [&](Rotate turn) -> Rotate {
       return [=, &comm](const at::Tensor& x, const Rope& rope, const Mask& mask,
@@ -29,7 +29,7 @@ Subject told(std::function<void(Rope&, Mask&, Positions&, const Communicator&)> 
   });
 }
 
-Subject with_positions(std::function<int64_t(int64_t)> change) {
+SharedSubject with_positions(std::function<int64_t(int64_t)> change) {
   return told([change](Rope&, Mask&, Positions& positions, const Communicator&) {
     Positions changed;
     for (const int64_t position : flatten(positions)) changed.push_back({change(position), 1});
@@ -37,7 +37,7 @@ Subject with_positions(std::function<int64_t(int64_t)> change) {
   });
 }
 
-Subject with_turn_back(Rotate turn) {
+SharedSubject with_turn_back(Rotate turn) {
   return with_parts(
       [turn](Parts& parts, Communicator&, const Case&) { parts.rotate_back = turn; });
 }

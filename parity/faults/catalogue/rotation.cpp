@@ -16,7 +16,7 @@ using Block = std::optional<KvBlock>;
 
 constexpr const char* kFive = "ring:alltoall/striped[2]/causal/P5/b2/hq4/hkv2/s40/d16/dv24";
 
-Subject skips(int hop) {
+SharedSubject skips(int hop) {
   return with_rotation([hop](Communicator&, const Layout&) {
     return [hop](Rotation& rotation, int step) {
       if (step == hop) rotation.next();
@@ -25,7 +25,7 @@ Subject skips(int hop) {
   });
 }
 
-Subject skips_in(Phase phase, int hop) {
+SharedSubject skips_in(Phase phase, int hop) {
   return with_rotation([=](Communicator& comm, const Layout&) {
     return [=, &comm](Rotation& rotation, int step) {
       if (step == hop && comm.ledger().phase() == phase) rotation.next();
@@ -35,7 +35,7 @@ Subject skips_in(Phase phase, int hop) {
 }
 
 // The label of every block is that of the owner so many places further round the ring.
-Subject mislabels(int places) {
+SharedSubject mislabels(int places) {
   return with_rotation([places](Communicator& comm, const Layout& layout) {
     return [=, &comm](Rotation& rotation, int step) {
       Block block = rotation.next();
@@ -48,7 +48,7 @@ Subject mislabels(int places) {
 }
 
 // After the last block, one more hop whose block nobody uses.
-Subject one_hop_more() {
+SharedSubject one_hop_more() {
   return with_rotation([](Communicator& comm, const Layout&) {
     return [&comm, last = at::Tensor()](Rotation& rotation, int) mutable {
       Block block = rotation.next();
@@ -135,7 +135,7 @@ const FaultGroup group{"rotation", {
     .wrong = "in a group whose ranks are not those of the world, the layout is looked up with "
               "world ranks",
     .site = Site::kStrategy, .cases = {cases::kContiguous}, .names = kForward,
-    .subject = by_world_rank}},
+    .subject = ours_with(by_world_rank)}},
   {"group_rank_as_world_rank", {
     .operators = {"M21"}, .stands_for = "B34 ART#919",
     .wrong = "rank 0 addresses its left neighbour for its right one",
@@ -176,11 +176,10 @@ const FaultGroup group{"rotation", {
         void add(const at::Tensor& dk, const at::Tensor& dv) override { sum = pack(dk, dv, {}); }
         PackedKv home() override { return sum; }
       };
-      parts.plan.rotation.rotation = [](Communicator&, const Layout&, RotationOptions) {
-        return std::make_unique<Alone>();
-      };
-      parts.plan.rotation.carrier = [](Communicator&, const KvShape&) {
-        return std::make_unique<Own>();
+      parts.plan.rotation_of = [](const std::string&) {
+        return RotationEntry{
+            [](auto&&...) { return std::make_unique<Alone>(); },
+            [](auto&&...) { return std::make_unique<Own>(); }};
       };
     })}},
   {"context_parallelism_off_but_it_talks", {

@@ -15,13 +15,13 @@ namespace {
 
 constexpr const char* kScaled = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24/scale:0.5";
 
-Subject with_scale(std::function<double(const Case&)> scale) {
+SharedSubject with_scale(std::function<double(const Case&)> scale) {
   return with_parts([scale](Parts& parts, Communicator&, const Case& test) {
     parts.plan.scale = scale(test);
   });
 }
 
-Subject gradients_times(std::function<double(const Case&)> factor) {
+SharedSubject gradients_times(std::function<double(const Case&)> factor) {
   return with_output([factor](RankOutput& output, Communicator&, const Case& test) {
     for (at::Tensor* x : {&output.dq, &output.dk, &output.dv}) *x = *x * factor(test);
   });

@@ -28,14 +28,14 @@ void for_each(Problem& local, const std::function<void(at::Tensor&)>& change) {
 }
 
 // The shards hold what another balancer would give them.
-Subject dealt_by(const char* balancer) {
+SharedSubject dealt_by(const char* balancer) {
   return with_input([balancer](Problem& local, Communicator& comm, const Case& test) {
     local = shard_of(whole_of(local, comm, test), layout_by(balancer, test).at(comm.rank()));
   });
 }
 
 // The shards are put in order a second time.
-Subject reordered_twice() {
+SharedSubject reordered_twice() {
   return with_input([](Problem& local, Communicator& comm, const Case& test) {
     std::vector<int64_t> order;
     for (const Positions& shard : layout_of(test))
@@ -49,7 +49,7 @@ Subject reordered_twice() {
 }
 
 // The output is put together as if another balancer had cut it.
-Subject assembled_by(const char* balancer) {
+SharedSubject assembled_by(const char* balancer) {
   return with_output([balancer](RankOutput& output, Communicator& comm, const Case& test) {
     const Case other = [&] {
       Case c = test;
@@ -67,14 +67,14 @@ at::Tensor misread(const at::Tensor& x, int64_t a, int64_t b) {
   return x.transpose(a, b).contiguous().view(x.sizes());
 }
 
-Subject misread_input(int64_t a, int64_t b) {
+SharedSubject misread_input(int64_t a, int64_t b) {
   return with_input([a, b](Problem& local, Communicator&, const Case&) {
     for (at::Tensor* x : {&local.k, &local.v}) *x = misread(*x, a, b);
   });
 }
 
 // Query head h reads key-value head h % Hkv in place of h / g: heads in that order, and back.
-Subject heads_modulo() {
+SharedSubject heads_modulo() {
   return with_kernel([](Communicator&, const Case& test) {
     std::vector<int64_t> order(test.q_heads), back(test.q_heads);
     const int64_t group = test.q_heads / test.kv_heads;
@@ -98,7 +98,7 @@ Subject heads_modulo() {
 }
 
 // Offsets into K and V wrap after so many elements.
-Subject offsets_wrap(int64_t elements) {
+SharedSubject offsets_wrap(int64_t elements) {
   return with_kernel([elements](Communicator&, const Case&) {
     return AroundKernel{[elements](KernelCall& call) {
       const at::Tensor offset =

@@ -22,8 +22,8 @@ std::function<void()> beside_this_stream(at::Device device, std::function<void()
 
 }  // namespace
 
-Subject under_delays(Delays delays, Raced changed) {
-  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+SharedSubject under_delays(Delays delays, Raced changed) {
+  return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
     const uint64_t seed = 2 * (kMostRanks * test.seed + static_cast<uint64_t>(comm.rank()));
     const auto computing = random_delay(comm.device(), seed, delays.computing);
     comm.delay_with(beside_this_stream(comm.device(),
@@ -33,7 +33,7 @@ Subject under_delays(Delays delays, Raced changed) {
     if (changed.kernel) parts.plan.kernel = changed.kernel(parts.plan.kernel, comm);
     const auto relay = with_transfer(comm, changed.transfers ? changed.transfers(comm) : post);
     return context_parallel_with(parts, *relay, test, input);
-  };
+  });
 }
 
 }  // namespace ringcheck::parity

@@ -21,6 +21,6 @@ struct Raced {
   std::function<std::shared_ptr<const AttentionKernel>(std::shared_ptr<const AttentionKernel>,
                                                        Communicator&)> kernel = {};
 };
-Subject under_delays(Delays delays, Raced changed = {});
+SharedSubject under_delays(Delays delays, Raced changed = {});
 
 }  // namespace ringcheck::parity

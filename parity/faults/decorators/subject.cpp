@@ -20,62 +20,66 @@ at::Tensor gathered(const at::Tensor& x, Communicator& comm, const Layout& layou
 
 }  // namespace
 
-Subject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change) {
-  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+SharedSubject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change) {
+  return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
     Parts parts = options_of(test);
     change(parts, comm, test);
     return context_parallel_with(parts, comm, test, input);
-  };
+  });
 }
 
-Subject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make) {
+SharedSubject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make) {
   return with_parts([=](Parts& parts, Communicator& comm, const Case& test) {
     parts.plan.kernel = with_around(parts.plan.kernel, make(comm, test));
   });
 }
 
-Subject with_calls(std::function<void(KernelCall&)> change) {
+SharedSubject with_calls(std::function<void(KernelCall&)> change) {
   return with_kernel([=](Communicator&, const Case&) { return AroundKernel{change}; });
 }
 
-Subject with_rotation(std::function<Next(Communicator&, const Layout&)> make) {
+SharedSubject with_rotation(std::function<Next(Communicator&, const Layout&)> make) {
   return with_parts([=](Parts& parts, Communicator&, const Case&) {
-    parts.plan.rotation = with_next(parts.plan.rotation, make);
+    parts.plan.rotation_of = [make, of = parts.plan.rotation_of](const std::string& name) {
+      return with_next(of(name), make);
+    };
   });
 }
 
-Subject with_gradients(std::function<AroundCarrier(Communicator&)> make) {
+SharedSubject with_gradients(std::function<AroundCarrier(Communicator&)> make) {
   return with_parts([=](Parts& parts, Communicator&, const Case&) {
-    parts.plan.rotation = with_carrier(parts.plan.rotation, make);
+    parts.plan.rotation_of = [make, of = parts.plan.rotation_of](const std::string& name) {
+      return with_carrier(of(name), make);
+    };
   });
 }
 
-Subject with_merge(std::function<Merge(const Case&)> make) {
+SharedSubject with_merge(std::function<Merge(const Case&)> make) {
   return with_parts(
       [=](Parts& parts, Communicator&, const Case& test) { parts.plan.merge = make(test); });
 }
 
-Subject with_transfers(std::function<Transfer(Communicator&)> make) {
-  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+SharedSubject with_transfers(std::function<Transfer(Communicator&)> make) {
+  return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
     const auto relay = with_transfer(comm, make(comm));
     return context_parallel(*relay, test, input);
-  };
+  });
 }
 
-Subject with_input(std::function<void(Problem&, Communicator&, const Case&)> change) {
-  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+SharedSubject with_input(std::function<void(Problem&, Communicator&, const Case&)> change) {
+  return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
     RankInput changed{input.local.to(comm.device(), true), input.positions};
     change(changed.local, comm, test);
     return context_parallel(comm, test, changed);
-  };
+  });
 }
 
-Subject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change) {
-  return [=](Communicator& comm, const Case& test, const RankInput& input) {
+SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change) {
+  return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
     RankOutput output = context_parallel(comm, test, input);
     change(output, comm, test);
     return output;
-  };
+  });
 }
 
 at::Tensor whole_of(const at::Tensor& x, Communicator& comm, const Case& test) {

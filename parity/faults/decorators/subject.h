@@ -7,30 +7,30 @@
 #include "parity/faults/decorators/communicator.h"
 #include "parity/faults/decorators/kernel.h"
 #include "parity/faults/decorators/rotation.h"
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
 
 namespace ringcheck::parity {
 
 // Our subject with one thing changed on every rank. State of a change lives in what it makes: one
 // run of one rank.
 using Parts = ContextParallel::Options;
-Subject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change);
-Subject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make);
+SharedSubject with_parts(std::function<void(Parts&, Communicator&, const Case&)> change);
+SharedSubject with_kernel(std::function<AroundKernel(Communicator&, const Case&)> make);
 // The kernel is told something else than what the plan says.
-Subject with_calls(std::function<void(KernelCall&)> change);
+SharedSubject with_calls(std::function<void(KernelCall&)> change);
 // The same of masks of one kind: oracles run cases with other masks, too.
 template <typename Kind>
-Subject with_masks(std::function<void(const KernelCall&, Kind&)> change) {
+SharedSubject with_masks(std::function<void(const KernelCall&, Kind&)> change) {
   return with_calls([change](KernelCall& call) {
     if (Kind* kind = std::get_if<Kind>(&call.mask.kind)) change(call, *kind);
   });
 }
-Subject with_rotation(std::function<Next(Communicator&, const Layout&)> make);
-Subject with_gradients(std::function<AroundCarrier(Communicator&)> make);  // the carrier's
-Subject with_merge(std::function<Merge(const Case&)> make);
-Subject with_transfers(std::function<Transfer(Communicator&)> make);
-Subject with_input(std::function<void(Problem& local, Communicator&, const Case&)> change);
-Subject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change);
+SharedSubject with_rotation(std::function<Next(Communicator&, const Layout&)> make);
+SharedSubject with_gradients(std::function<AroundCarrier(Communicator&)> make);  // the carrier's
+SharedSubject with_merge(std::function<Merge(const Case&)> make);
+SharedSubject with_transfers(std::function<Transfer(Communicator&)> make);
+SharedSubject with_input(std::function<void(Problem& local, Communicator&, const Case&)> change);
+SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change);
 
 // What all ranks hold of x [batch, heads, slots, dim], in the order of the sequence. Collective;
 // counted nowhere.

@@ -39,8 +39,8 @@ AttentionShard attention_of(const Case& test, const Problem& problem, const Outc
 
 // Turning back and forth costs some units of the accumulation type; a float64 angle is as exact as
 // its frequency, whose error the position multiplies.
-Arithmetic arithmetic_of(const Case& test, const Outcome& outcome) {
-  Arithmetic how{contract_of(test), scale_of(test), test.world,
+Arithmetic arithmetic_of(const Case& test, const Promise& promise, const Outcome& outcome) {
+  Arithmetic how{promise.contract, scale_of(test), promise.partials,
                  !has_rope(test) || shows_rotated(test, outcome)};
   const double angle = test.dtype == at::kDouble ? 16 * static_cast<double>(test.seq) : 0;
   if (has_rope(test)) how.contract.u_o += how.contract.u_a * (8 + angle);

@@ -12,7 +12,7 @@ namespace ringcheck::parity {
 // stays as given. Every token sees itself: the queries that see no key are pad slots.
 AttentionShard attention_of(const Case& test, const Problem& problem, const Outcome& outcome);
 
-// By the contract of its kernel.
-Arithmetic arithmetic_of(const Case& test, const Outcome& outcome);
+// By what the subject promises.
+Arithmetic arithmetic_of(const Case& test, const Promise& promise, const Outcome& outcome);
 
 }  // namespace ringcheck::parity

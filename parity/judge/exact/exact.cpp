@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "cp/layout/shard.h"
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 #include "reference/tiles/tiles.h"
 
 namespace ringcheck::parity {

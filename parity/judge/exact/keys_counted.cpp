@@ -5,7 +5,7 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 #include "reference/mask.h"
 
 namespace ringcheck::parity {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/attention/passes.h"
 #include "property_tests/property.h"

@@ -10,7 +10,7 @@
 
 #include "cp/attention/context_parallel.h"
 #include "cp/worlds/thread_world.h"
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
 #include "property_tests/test_device.h"
 #include "reference/errors/bounds.h"
 

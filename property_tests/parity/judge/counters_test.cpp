@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 

@@ -29,17 +29,17 @@ struct Breach {
       [](const Case&, const RankInput&, RankOutput&) {};
 };
 
-parity::Subject broken(const Breach& breach) {
-  return [&breach](Communicator& comm, const Case& test, const RankInput& given) {
+parity::SharedSubject broken(const Breach& breach) {
+  return parity::ours_with([&breach](Communicator& comm, const Case& test, const RankInput& given) {
     RankInput input{given.local.to(at::kCPU, true), given.positions};
     breach.before(test, input);
     RankOutput output = parity::context_parallel(comm, test, input);
     breach.after(test, given, output);
     return output;
-  };
+  });
 }
 
-Status verdict_of(const Case& test, const std::string& relation, const parity::Subject& subject) {
+Status verdict_of(const Case& test, const std::string& relation, const parity::SharedSubject& subject) {
   parity::RunOptions options;
   options.subject = subject;
   options.judging.oracles = {relation};

@@ -22,7 +22,7 @@ using parity::Case;
 using parity::Outcome;
 using parity::Status;
 
-Outcome outcome_of(const parity::Run& run, const parity::Subject& subject) {
+Outcome outcome_of(const parity::Run& run, const parity::SharedSubject& subject) {
   return solve(run, ThreadWorld{run.test.world, std::chrono::seconds(30), {}, at::kCPU}, subject);
 }
 

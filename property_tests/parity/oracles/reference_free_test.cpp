@@ -25,11 +25,11 @@ parity::OracleVerdict judged(const std::string& oracle, const std::string& text,
   const Case test = parity::parse_case("ring:p2p/headtail/P3/b2/hq4/hkv2/s96/d16/dv16/" + text);
   parity::RunOptions options;
   options.judging.oracles = {oracle};
-  options.subject = [&](Communicator& comm, const Case& c, const RankInput& input) {
+  options.subject = parity::ours_with([&](Communicator& comm, const Case& c, const RankInput& input) {
     RankOutput output = parity::context_parallel(comm, c, input);
     spoil(c, comm, input, output);
     return output;
-  };
+  });
   return parity::verify(test, options).oracles.at(0);
 }
 

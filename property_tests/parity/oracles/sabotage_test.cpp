@@ -93,12 +93,12 @@ TEST(Parity, RejectsEverySpoiltTensor) {
 TEST(Parity, RejectsTheOutcomeOfAnotherSeed) {
   for (const Case& test : cases()) {
     parity::RunOptions options;
-    options.subject = [](Communicator& comm, const Case& c, const RankInput& input) {
+    options.subject = parity::ours_with([](Communicator& comm, const Case& c, const RankInput& input) {
       Case other = c;
       ++other.seed;
       return parity::context_parallel(
           comm, c, {parity::problem_of(other, input.positions), input.positions});
-    };
+    });
     EXPECT_EQ(parity::verify(test, options).status, Status::kFail);
   }
 }
@@ -176,10 +176,10 @@ TEST(Runner, NamesTheRankThatThrows) {
 TEST(Runner, NamesTheOperationThatHangs) {
   parity::RunOptions options;
   options.deadline = std::chrono::milliseconds(200);
-  options.subject = [](Communicator& comm, const Case& c, const RankInput& input) {
+  options.subject = parity::ours_with([](Communicator& comm, const Case& c, const RankInput& input) {
     if (comm.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
     return parity::context_parallel(comm, c, input);
-  };
+  });
   const Verdict verdict = parity::verify(cases()[0], options);
   EXPECT_EQ(verdict.status, Status::kHang);
   EXPECT_THAT(verdict.reason, testing::AllOf(testing::HasSubstr("exchange kv"), testing::HasSubstr("peer")));

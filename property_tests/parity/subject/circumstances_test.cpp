@@ -24,7 +24,7 @@ using Spoil = std::function<void(Communicator&, const Case&, const RankInput&, R
 const Spoil kNothing = [](auto&&...) {};
 
 parity::OracleVerdict judged_in(const Case& test, const std::string& oracle,
-                                const parity::Subject& subject) {
+                                const parity::SharedSubject& subject) {
   parity::RunOptions options;
   options.judging.oracles = {oracle};
   options.subject = subject;
@@ -34,17 +34,17 @@ parity::OracleVerdict judged_in(const Case& test, const std::string& oracle,
 }
 
 parity::OracleVerdict judged(const std::string& oracle, const std::string& text,
-                             const parity::Subject& subject) {
+                             const parity::SharedSubject& subject) {
   return judged_in(parity::parse_case("ring:p2p/headtail/b2/hq4/hkv2/s40/d8/dv12/" + text), oracle,
                    subject);
 }
 
-parity::Subject spoilt(const Spoil& spoil) {
-  return [spoil](Communicator& comm, const Case& test, const RankInput& input) {
+parity::SharedSubject spoilt(const Spoil& spoil) {
+  return parity::ours_with([spoil](Communicator& comm, const Case& test, const RankInput& input) {
     RankOutput output = parity::context_parallel(comm, test, input);
     spoil(comm, test, input, output);
     return output;
-  };
+  });
 }
 
 Status status(const std::string& oracle, const std::string& text, const Spoil& spoil) {
@@ -101,7 +101,7 @@ TEST(Poison, LeavesTheSettingsAsTheyWere) {
 
 // All contexts share one buffer of K and V, as one that is kept for good would be.
 TEST(SavedState, RejectsASharedBuffer) {
-  const parity::Subject shares = [](Communicator& comm, const Case& test, const RankInput& input) {
+  const parity::SharedSubject shares = parity::ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
     ContextParallel attention(comm, parity::options_of(test));
     const auto forward = [&](const parity::Problem& p) { return attention.forward(p.q, p.k, p.v); };
     auto context = forward(input.local);
@@ -110,7 +110,7 @@ TEST(SavedState, RejectsASharedBuffer) {
     RankOutput output{context.o, context.lse, g.dq, g.dk, g.dv, {}, {}, {}};
     output.solved_meanwhile = true;
     return output;
-  };
+  });
   for (const char* text : kCases)
     EXPECT_EQ(judged("saved-state", text, shares).status, Status::kFail) << text;
 }
@@ -201,7 +201,7 @@ TEST(Leak, AcceptsWhatIsKeptOnce) {
             Status::kPass);
 }
 
-parity::OracleVerdict memory_growth(const std::string& text, const parity::Subject& subject) {
+parity::OracleVerdict memory_growth(const std::string& text, const parity::SharedSubject& subject) {
   return judged_in(parity::parse_case("ring:" + text), "memory-growth", subject);
 }
 
@@ -232,12 +232,12 @@ TEST(MemoryGrowth, OursPassesInEveryRotation) {
 }
 
 TEST(Leak, SaysThatOtherThreadsAreUnseen) {
-  const parity::Subject elsewhere = [](Communicator& comm, const Case& test,
+  const parity::SharedSubject elsewhere = parity::ours_with([](Communicator& comm, const Case& test,
                                         const RankInput& input) {
     RankOutput output;
     std::jthread([&] { output = parity::context_parallel(comm, test, input); }).join();
     return output;
-  };
+  });
   const auto verdict = judged("leak", kCases[0], elsewhere);
   EXPECT_EQ(verdict.status, Status::kNotApplicable);
   EXPECT_THAT(verdict.findings, testing::ElementsAre(testing::HasSubstr("other threads")));
@@ -281,7 +281,7 @@ TEST(RopeShards, RejectsLocalPositions) {
 
 // A query turned by something else than its position: scores are no function of distances.
 TEST(PositionShift, RejectsPositionsThatCountDifferently) {
-  const parity::Subject squeezed = [](Communicator& comm, const Case& test,
+  const parity::SharedSubject squeezed = parity::ours_with([](Communicator& comm, const Case& test,
                                        const RankInput& input) {
     auto parts = parity::options_of(test);
     parts.rotate = [](const at::Tensor& x, const Rope& rope, const Mask& mask,
@@ -291,7 +291,7 @@ TEST(PositionShift, RejectsPositionsThatCountDifferently) {
       return rotate(x, rope, mask, other);
     };
     return parity::context_parallel_with(parts, comm, test, input);
-  };
+  });
   for (const char* text : {kCases[0], kCases[1], kCases[2], kCases[3]})
     EXPECT_EQ(judged("position-shift", with_rope(text), squeezed).status, Status::kFail) << text;
 }
@@ -313,11 +313,11 @@ TEST(RopeNorms, RejectsOtherPairsAndOtherStarts) {
 
 // R5: gradients that are turned on instead of back.
 TEST(Rotated, ConservationRejectsAGradientThatIsTurnedTheWrongWay) {
-  const parity::Subject wrong = [](Communicator& comm, const Case& test, const RankInput& input) {
+  const parity::SharedSubject wrong = parity::ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
     auto parts = parity::options_of(test);
     parts.rotate_back = rotate;
     return parity::context_parallel_with(parts, comm, test, input);
-  };
+  });
   for (const char* text : kCases)
     EXPECT_EQ(judged("conservation", with_rope(text), wrong).status, Status::kFail) << text;
 }

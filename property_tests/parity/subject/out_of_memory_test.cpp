@@ -50,12 +50,12 @@ parity::RunOptions starved(int culprit) {
     std::shared_ptr<const AttentionKernel> inner_;
   };
   parity::RunOptions options = ours();
-  options.subject = [culprit](Communicator& comm, const parity::Case& test,
+  options.subject = parity::ours_with([culprit](Communicator& comm, const parity::Case& test,
                               const parity::RankInput& input) {
     ContextParallel::Options parts = parity::options_of(test);
     if (comm.rank() == culprit) parts.plan.kernel = std::make_shared<Starved>(parts.plan.kernel);
     return parity::context_parallel_with(parts, comm, test, input);
-  };
+  });
   return options;
 }
 

@@ -6,12 +6,12 @@
 
 #include "parity/case/case.h"
 
-namespace ringcheck {
+namespace ringcheck::parity {
 
 // The cases that are simpler than this one in one part, boldest first: fewer ranks (from one on), a
 // shorter sequence, a full mask, fewer and shorter documents, one head, one channel, no RoPE,
-// float64, p2p, contiguous, seed 1. All of them are valid and supported; following them ends.
-// Whatever case fails, however it was found, shrinks along them.
-std::vector<parity::Case> simpler(const parity::Case& test);
+// float64, contiguous, seed 1. All of them are valid and supported; following them ends. Whatever
+// case fails, however it was found, shrinks along them.
+std::vector<Case> simpler(const Case& test);
 
-}  // namespace ringcheck
+}  // namespace ringcheck::parity

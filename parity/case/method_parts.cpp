@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/case/part.h"
+#include "parity/case/text.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using Words = std::vector<std::string>;
+
+template <class Table>
+Words names_of(const Table& table) {
+  Words names;
+  for (const auto& [name, entry] : table) names.push_back(name);
+  return names;
+}
+
+std::string names_in_line(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : ", ") + word;
+  return line;
+}
+
+// The name of a strategy ends where its arguments begin.
+std::string name_in(std::string_view text) { return std::string(text.substr(0, text.find_first_of(":["))); }
+
+void set_strategy(Case& test, const std::string& name, const std::string& arguments) {
+  known_name("strategy", name, Strategies::all());
+  try {
+    test.arguments = Strategies::at(name).canonical(arguments);
+  } catch (const std::invalid_argument& error) {
+    throw BadCase(error.what());
+  }
+  test.strategy = name;
+}
+
+void parse_strategy(Case& test, const std::string& text) {
+  const std::string name = name_in(text);
+  set_strategy(test, name, text.substr(name.size()));
+}
+
+// ring:allgather, ring:allgather[keep], ring:alltoall, ...
+Words strategies() {
+  Words texts;
+  for (const auto& [name, entry] : Strategies::all())
+    for (const std::string& arguments : entry.values()) texts.push_back(name + arguments);
+  return texts;
+}
+
+std::vector<Case> simpler_strategies(const Case& test) {
+  std::vector<Case> list{with(test, [](Case& c) { set_strategy(c, Case{}.strategy, ""); }),
+                         representative(test)};
+  for (const std::string& arguments : Strategies::at(test.strategy).values())
+    if (test.arguments.starts_with(arguments) && test.arguments != arguments)  // without an option
+      list.push_back(with(test, [&](Case& c) { c.arguments = arguments; }));
+  return list;
+}
+
+Part subject_part() {
+  Part row{.name = "subject", .option = "subject", .prefix = "subject:",
+           .help = "who answers: ours, or another subject by name", .standard = Method::kOurs};
+  row.claims = [](std::string_view) { return true; };
+  // Ours is said by its strategy.
+  row.print = [](const Case& c) { return c.is_ours() ? "" : c.subject; };
+  row.parse = [](Case& c, const std::string& text) { c.subject = text; };
+  row.values = [] { return Words{Method::kOurs}; };
+  return row;
+}
+
+Part strategy_part() {
+  Part row{.name = "strategy", .option = "strategy", .prefix = "",
+           .help = "how attention is spread over the ranks: " + names_in_line(strategies()),
+           .standard = Case{}.strategy + Case{}.arguments};
+  row.claims = [](std::string_view text) { return Strategies::all().contains(name_in(text)); };
+  row.print = [](const Case& c) { return c.is_ours() ? c.strategy + c.arguments : ""; };
+  row.parse = parse_strategy;
+  row.values = strategies;
+  row.simpler = simpler_strategies;
+  return row;
+}
+
+// The argument of strategies that have one behind a colon, by itself.
+Part rotation_part() {
+  Part row{.name = "rotation", .option = "rotation", .prefix = "",
+           .help = names_in_line(names_of(Rotations::all())) +
+                   "; allgather[keep] gathers once for both passes",
+           .standard = Case{}.arguments.substr(1)};
+  row.print = [](const Case& c) {
+    return c.is_ours() && c.arguments.starts_with(":") ? c.arguments.substr(1) : "";
+  };
+  row.parse = [](Case& c, const std::string& text) { set_strategy(c, c.strategy, ":" + text); };
+  return row;
+}
+
+void parse_balance(Case& test, const std::string& text) {
+  const Call call = parse_call(text);
+  known_name("balancer", call.name, Balancers::all());
+  const bool takes_block = Balancers::at(call.name).takes_block;
+  if (call.arguments.size() > (takes_block ? 1U : 0U))
+    throw BadCase("balancer '" + text + "': " + call.name +
+                  (takes_block ? " takes one block size" : " takes no parameter"));
+  test.balance = call.name;
+  test.block = call.arguments.empty() ? 1 : parse_size(call.arguments[0]);
+  if (test.block < 1) throw BadCase("balancer '" + text + "': the block size must be at least 1");
+}
+
+std::string balance_text(const Case& test) {
+  const bool takes_block = Balancers::at(test.balance).takes_block;
+  return test.balance + (takes_block ? "[" + std::to_string(test.block) + "]" : "");
+}
+
+// With blocks of some sizes where there are blocks.
+Words balances() {
+  Words texts;
+  for (const auto& [name, entry] : Balancers::all()) {
+    if (!entry.takes_block) texts.push_back(name);
+    else
+      for (const char* block : {"[1]", "[3]", "[16]"}) texts.push_back(name + block);
+  }
+  return texts;
+}
+
+std::vector<Case> simpler_balances(const Case& test) {
+  std::vector<Case> list{with(test, [](Case& c) { c.balance = "contiguous", c.block = 1; })};
+  for (const int64_t block : below(test.block, 1))
+    list.push_back(with(test, [&](Case& c) { c.block = block; }));
+  return list;
+}
+
+Part balance_part() {
+  Part row{.name = "balance", .option = "balance", .prefix = "",
+           .help = names_in_line(names_of(Balancers::all())) + "[BLOCK]",
+           .standard = Case{}.balance};
+  row.claims = [](std::string_view text) { return Balancers::all().contains(name_in(text)); };
+  row.print = balance_text;
+  row.parse = parse_balance;
+  row.values = balances;
+  row.simpler = simpler_balances;
+  return row;
+}
+
+Part kernel_part() {
+  Part row = name_part("kernel", "kernel", names_in_line(names_of(AttentionKernels::all())),
+                       &Case::kernel, [] { return names_of(AttentionKernels::all()); });
+  row.print = [](const Case& c) { return c.is_ours() ? c.kernel : ""; };
+  row.simpler = [](const Case& test) {
+    return std::vector{
+        with(test, [](Case& c) { c.kernel = plainest_kernel(device_type_of(c)); })};
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<Part> method_parts() {
+  return {subject_part(), strategy_part(), rotation_part(), balance_part(), kernel_part()};
+}
+
+}  // namespace ringcheck::parity

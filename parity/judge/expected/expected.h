@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cp/registry.h"
+#include "parity/case/case.h"
+
+// What must have happened on each rank, from closed forms that share nothing with cp
+// (docs/counters.md): one file for each strategy, rotation and balancer, written from the papers,
+// which no subject can include.
+namespace ringcheck::parity {
+
+// Of one pass of one rank.
+struct ExpectedPass {
+  int64_t bytes = 0;     // sent, and received
+  int64_t messages = 0;  // sent
+  int64_t pairs = 0;     // visible (query, key) pairs times batch times query heads
+  int64_t flops = 0;
+  int64_t steps = 0;
+  int64_t merges = 0;
+};
+struct ExpectedCounters {
+  ExpectedPass forward, backward;
+  int64_t kv_bytes = 0, traveller_bytes = 0;    // most held at a time, exact
+  int64_t peak_bytes = 0;                       // of everything: an upper bound
+  std::vector<int64_t> sent_to, received_from;  // by rank, both passes
+};
+
+// Throws BadCase where the strategy of the case has no closed form.
+ExpectedCounters expected_counters(const Case& test, int rank);
+
+// A strategy: everything but the peak, which follows.
+struct ExpectedStrategy {
+  std::function<ExpectedCounters(const Case& test, int rank)> counters;
+};
+using ExpectedStrategies = Registry<ExpectedStrategy>;
+
+// A rotation: what it moves and holds, in blocks of K and V (kv) and of their gradients.
+struct ExpectedRotation {
+  struct Moves {
+    int64_t kv = 0, gradients = 0;  // blocks sent by a rank
+  };
+  std::function<Moves(int world)> forward;
+  std::function<Moves(int world, bool keep)> backward;
+  std::function<int64_t(int world)> kv_held, gradients_held;  // blocks, at most at a time
+  // The share of its bytes that a rank sends to, and receives from, each other one.
+  std::function<std::vector<double>(int world, int rank)> to, from;
+};
+using ExpectedRotations = Registry<ExpectedRotation>;
+
+// A balancer: of which number the padded length is a multiple, and who holds a position.
+struct ExpectedBalancer {
+  std::function<int64_t(const Case& test)> granule;
+  std::function<int64_t(const Case& test, int64_t padded, int64_t position)> owner;
+};
+using ExpectedBalancers = Registry<ExpectedBalancer>;
+
+// Slots of a rank, the pads that fill up the last granule included.
+int64_t slots_of_rank(const Case& test);
+
+// The rank that holds a position.
+int owner_of(const Case& test, int64_t position);
+
+// How many keys a query at this position sees.
+int64_t keys_seen(const Case& test, int64_t position);
+
+// Visible (query, key) pairs of the tokens of a rank, over batch and query heads.
+int64_t pairs_of(const Case& test, int rank);
+
+// Bytes of a block of K and V, or of their gradients, of one rank.
+int64_t kv_block_bytes(const Case& test);
+int64_t gradient_block_bytes(const Case& test);
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+
+// Blocks are passed to the next rank P - 1 times (Ring Attention, Liu et al. 2023, section 3), and
+// the sum of their gradients one hop further, home. Held are the own block, the one in use and the
+// one that comes in; of gradients the sum that leaves and the one that comes in.
+inline ExpectedRotation passed_round() {
+  const auto only = [](int world, int peer) {
+    std::vector<double> shares(world, 0.0);
+    if (world > 1) shares[peer % world] = 1;
+    return shares;
+  };
+  return {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
+          [](int world, bool) { return ExpectedRotation::Moves{world - 1, world > 1 ? world : 0}; },
+          [](int world) -> int64_t { return world < 3 ? world : 3; },
+          [](int world) -> int64_t { return world == 1 ? 1 : 2; },
+          [=](int world, int rank) { return only(world, rank + 1); },
+          [=](int world, int rank) { return only(world, rank + world - 1); }};
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "cp/attention/partial.h"
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+namespace {
+
+const ExpectedBalancer& balancer_of(const Case& test) {
+  const auto found = ExpectedBalancers::all().find(test.balance);
+  if (found == ExpectedBalancers::all().end())
+    throw BadCase("balancer " + test.balance + " has no closed form; add parity/judge/expected/balancer/" +
+                  test.balance + ".cpp");
+  return found->second;
+}
+
+int64_t block_elements(const Case& test) {
+  return test.batch * test.kv_heads * slots_of_rank(test) * (test.dim + test.dim_v);
+}
+
+struct KeysSeen {
+  int64_t q, seq;
+  int64_t operator()(const Full&) const { return seq; }
+  int64_t operator()(const Causal&) const { return q + 1; }
+  int64_t operator()(const Window& m) const { return std::min(q + 1, m.width); }
+  int64_t operator()(const Prefix& m) const { return std::min(seq, std::max(q + 1, m.length)); }
+  int64_t operator()(const DocumentCausal& m) const {
+    const auto at = place(m.documents, q);
+    return at.is_token ? at.token + 1 : 0;
+  }
+  int64_t operator()(const DocumentFull& m) const {
+    const auto at = place(m.documents, q);
+    return at.is_token ? m.documents[at.document].length : 0;
+  }
+};
+
+}  // namespace
+
+int64_t slots_of_rank(const Case& test) {
+  const int64_t granule = balancer_of(test).granule(test);
+  return (test.seq + granule - 1) / granule * granule / test.world;
+}
+
+int owner_of(const Case& test, int64_t position) {
+  return static_cast<int>(
+      balancer_of(test).owner(test, slots_of_rank(test) * test.world, position));
+}
+
+int64_t keys_seen(const Case& test, int64_t position) {
+  return std::visit(KeysSeen{position, test.seq}, test.mask);
+}
+
+int64_t pairs_of(const Case& test, int rank) {
+  const ExpectedBalancer& balancer = balancer_of(test);
+  const int64_t padded = slots_of_rank(test) * test.world;
+  int64_t sum = 0;
+  for (int64_t q = 0; q < test.seq; ++q)
+    if (balancer.owner(test, padded, q) == rank) sum += keys_seen(test, q);
+  return sum * test.batch * test.q_heads;
+}
+
+int64_t kv_block_bytes(const Case& test) {
+  return block_elements(test) * static_cast<int64_t>(c10::elementSize(test.dtype));
+}
+
+int64_t gradient_block_bytes(const Case& test) {
+  return block_elements(test) *
+         static_cast<int64_t>(c10::elementSize(accumulation_type(test.dtype)));
+}
+
+}  // namespace ringcheck::parity

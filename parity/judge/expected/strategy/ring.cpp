@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "parity/case/text.h"
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+namespace {
+
+ExpectedPass pass(const Case& test, int rank, const ExpectedRotation::Moves& moves,
+                  int64_t flops_a_pair) {
+  const int64_t pairs = pairs_of(test, rank);
+  return {moves.kv * kv_block_bytes(test) + moves.gradients * gradient_block_bytes(test),
+          moves.kv + moves.gradients, pairs, pairs * flops_a_pair, test.world, 0};
+}
+
+std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares) {
+  std::vector<int64_t> parts;
+  for (const double share : shares)
+    parts.push_back(std::llround(static_cast<double>(bytes) * share));
+  return parts;
+}
+
+// Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, each merged forward; S = QK'
+// and PV forward; S again, dP = dO V', dV = P' dO, dQ = dS K and dK = dS' Q backward.
+ExpectedCounters counters(const Case& test, int rank) {
+  const Call rotation = parse_call(test.arguments.substr(1));
+  const auto found = ExpectedRotations::all().find(rotation.name);
+  if (found == ExpectedRotations::all().end())
+    throw BadCase("rotation " + rotation.name +
+                  " has no closed form; add parity/judge/expected/rotation/" + rotation.name + ".cpp");
+  const ExpectedRotation& moves = found->second;
+  const bool keep = !rotation.arguments.empty();
+  ExpectedCounters expected;
+  expected.forward =
+      pass(test, rank, moves.forward(test.world), 2 * (test.dim + test.dim_v));
+  expected.forward.merges = test.world;
+  expected.backward =
+      pass(test, rank, moves.backward(test.world, keep), 6 * test.dim + 4 * test.dim_v);
+  expected.kv_bytes = moves.kv_held(test.world) * kv_block_bytes(test);
+  expected.traveller_bytes = moves.gradients_held(test.world) * gradient_block_bytes(test);
+  const int64_t total = expected.forward.bytes + expected.backward.bytes;
+  expected.sent_to = shared_out(total, moves.to(test.world, rank));
+  expected.received_from = shared_out(total, moves.from(test.world, rank));
+  return expected;
+}
+
+const ExpectedStrategies::Add registered{"ring", {counters}};
+
+}  // namespace
+}  // namespace ringcheck::parity

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/oracle.h"
+
+namespace ringcheck::parity {
+
+std::optional<std::string> Demand::unmet(const Promise& promise) const {
+  if (same_bits && !promise.deterministic) return "a subject that promises the same bits";
+  if (separate_passes && !promise.separate_passes)
+    return "a subject whose passes can be called one by one";
+  return std::nullopt;
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/subject/ours.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cp/ledger/memory.h"
+
+namespace ringcheck::parity {
+namespace {
+
+RankRecord measured(const Communicator& comm) {
+  const Ledger& ledger = comm.ledger();
+  const std::vector<int>& members = comm.group().world_ranks;
+  RankRecord record;
+  record.forward = ledger.sum(Phase::kForward);
+  record.backward = ledger.sum(Phase::kBackward);
+  record.forward_seconds = ledger.seconds(Phase::kForward);
+  record.backward_seconds = ledger.seconds(Phase::kBackward);
+  record.peak_bytes = ledger.memory()->total().peak;
+  record.kv_bytes = ledger.memory()->tagged(MemoryTag::kKv).peak;
+  record.traveller_bytes = ledger.memory()->tagged(MemoryTag::kTraveller).peak;
+  record.sent_to.resize(members.size());
+  record.received_from.resize(members.size());
+  for (const Transferred& event : ledger.transfers()) {
+    const bool sent = event.direction == Transferred::Direction::kSent;
+    const auto peer = std::ranges::find(members, event.operation.peer) - members.begin();
+    (sent ? record.sent_to : record.received_from).at(peer) += event.bytes;
+  }
+  return record;
+}
+
+// All of a problem whose result nobody looks at.
+void solve_aside(ContextParallel& attention, const Problem& local) {
+  auto context = attention.forward(local.q, local.k, local.v);
+  attention.backward(context, local.d_o);
+}
+
+// The tensors of both passes; everything else is gone when it returns.
+RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts,
+                       const Problem& local, const std::optional<Problem>& meanwhile) {
+  ContextParallel attention(comm, parts);
+  auto context = attention.forward(local.q, local.k, local.v);
+  if (meanwhile) {
+    attention.backward(context, local.d_o);
+    solve_aside(attention, meanwhile->to(comm.device(), true));
+  }
+  const Gradients gradients = attention.backward(context, local.d_o);
+  RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
+  output.solved_meanwhile = meanwhile.has_value();
+  if (parts.rope.pairing != Rope::Pairing::kNone) {
+    output.q_rotated = context.q.q;
+    output.k_rotated = context.kv.k().clone();
+  }
+  return output;
+}
+
+// A rank's allocations, told to its ledger and to whoever counts around it.
+class ToldTwice final : public c10::MemoryReportingInfoBase {
+ public:
+  explicit ToldTwice(std::shared_ptr<MemoryMeter> ledger)
+      : ledger_(std::move(ledger)),
+        around_(static_cast<c10::MemoryReportingInfoBase*>(
+            c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE))) {}
+  void reportMemoryUsage(void* pointer, int64_t bytes, size_t allocated, size_t reserved,
+                         c10::Device device) override {
+    ledger_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
+    if (around_) around_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+ private:
+  std::shared_ptr<MemoryMeter> ledger_;
+  c10::MemoryReportingInfoBase* around_;
+};
+
+Promise promise_of_ours(const Case& test) {
+  Promise promise;
+  promise.contract = contract_of(test);
+  promise.partials = Strategies::at(test.strategy).partials(test.world);
+  promise.deterministic = contract_json(test.kernel).at("deterministic").get<bool>();
+  if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});
+  using Counts = Promise::Counts;
+  promise.counts = {Counts::kTraffic, Counts::kWork, Counts::kMemory};
+  promise.separate_passes = true;
+  promise.charts = charts_of(test);
+  return promise;
+}
+
+class Ours final : public Subject {
+ public:
+  explicit Ours(Body body, std::function<void(Promise&)> change)
+      : body_(std::move(body)), change_(std::move(change)) {}
+
+  std::optional<std::string> refuses(const Case& test) const override { return not_supported(test); }
+  Promise promise(const Case& test) const override {
+    Promise promise = promise_of_ours(test);
+    if (change_) change_(promise);
+    return promise;
+  }
+  RankOutput run(Communicator& comm, const Case& test, const RankInput& input) const override {
+    return body_(comm, test, input);
+  }
+
+ private:
+  Body body_;
+  std::function<void(Promise&)> change_;
+};
+
+const Subjects::Add registered{Method::kOurs, [](const std::vector<std::string>& arguments) {
+  if (!arguments.empty())
+    throw BadCase("subject ours takes no arguments, got '" + arguments.front() +
+                  "'; its strategy, balancer and kernel are parts of the case");
+  return ours();
+}};
+
+}  // namespace
+
+const SharedSubject& ours() {
+  static const SharedSubject subject = ours_with(context_parallel);
+  return subject;
+}
+
+SharedSubject ours_with(Body body, std::function<void(Promise&)> change) {
+  return std::make_shared<Ours>(std::move(body), std::move(change));
+}
+
+ContextParallel::Options options_of(const Case& test) {
+  return {Strategies::at(test.strategy), plan_of(test), test.rope};
+}
+
+RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input) {
+  return context_parallel_with(options_of(test), comm, test, input);
+}
+
+RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
+                                 const Case&, const RankInput& input) {
+  RankOutput output;
+  comm.ledger().restart();
+  {
+    const c10::DebugInfoGuard metered(c10::DebugInfoKind::PROFILER_STATE,
+                                      std::make_shared<ToldTwice>(comm.ledger().memory()));
+    output = both_passes(comm, parts, input.local.to(comm.device(), true), input.meanwhile);
+  }
+  output.record = measured(comm);
+  return output;
+}
+
+}  // namespace ringcheck::parity

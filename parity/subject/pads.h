@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "parity/subject/subject.h"
+
+namespace ringcheck::parity {
+
+// How many elements of the pad slots of a rank hold something: everything there must be zero, LSE
+// -inf. Counted outside the subject.
+int64_t wrong_pads(const Case& test, const Positions& positions, const RankOutput& output);
+
+}  // namespace ringcheck::parity

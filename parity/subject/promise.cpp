@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/subject/promise.h"
+
+namespace ringcheck::parity {
+
+void validate(const Promise& promise, const std::string& subject) {
+  const std::string who = "subject " + subject + " promises ";
+  if (promise.partials < 1)
+    throw BadCase(who + std::to_string(promise.partials) +
+                  " partial results a row; it must be at least 1");
+  for (const std::string& name : promise.shows)
+    if (!std::set<std::string>{"o", "lse", "dq", "dk", "dv", "q", "k"}.contains(name))
+      throw BadCase(who + "a tensor '" + name + "'; known: o, lse, dq, dk, dv, q, k");
+  if (!promise.shows.contains("o"))
+    throw BadCase(who + "no o; without an output there is nothing to judge: show o");
+  if (promise.shows.contains("q") != promise.shows.contains("k"))
+    throw BadCase(who + "only one of q and k; show both as they were attended, or none");
+}
+
+}  // namespace ringcheck::parity

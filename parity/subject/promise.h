@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "parity/subject/contract.h"
+#include "reference/errors/contract.h"
+
+namespace ringcheck::parity {
+
+// What a subject says of itself before it runs a case. An oracle asks the promise, never a name:
+// what is promised is held against it, and what is not promised is `not_applicable`, by name.
+struct Promise {
+  reference::Contract contract;  // of its arithmetic (docs/numerics.md)
+  int partials = 1;              // rounded partial results that a row of O is merged from
+  bool deterministic = false;    // the same input gives the same bits
+  // Tensors that every rank returns: of o, lse, dq, dk, dv, and q and k as they were attended.
+  std::set<std::string> shows{"o", "lse", "dq", "dk", "dv"};
+  // What it counts while it runs; nothing of it is judged otherwise.
+  enum class Counts { kTraffic, kWork, kMemory };
+  std::set<Counts> counts;
+  bool separate_passes = false;  // forward and backward can be called one by one, and again
+  std::map<std::string, Chart> charts;  // by tensor, where it was calibrated at this very case
+};
+
+// Throws BadCase where the promise cannot be kept: names no tensor, or less than one partial.
+void validate(const Promise& promise, const std::string& subject);
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/subject/world.h"
+
+namespace ringcheck::parity {
+namespace {
+
+const WholeSubject* whole(const Subject& subject) {
+  return dynamic_cast<const WholeSubject*>(&subject);
+}
+
+}  // namespace
+
+ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Observer observer,
+                       int first_device) {
+  return {test.world, deadline, std::move(observer), device_type_of(test), first_device};
+}
+
+std::optional<Outcome> ThreadRanks::solve(const Run& run, const Subject& subject) {
+  if (const WholeSubject* all = whole(subject)) return solve_whole(run, *all);
+  std::optional<Outcome> outcome;
+  ringcheck::run(threads_of(run.test, deadline_, observer_, run.first_device),
+                 [&](Communicator& comm) {
+                   if (auto result = solve_on_ranks(run, comm, subject)) outcome = std::move(result);
+                 });
+  return outcome;
+}
+
+std::optional<Outcome> ProcessRanks::solve(const Run& run, const Subject& subject) {
+  const std::unique_ptr<Communicator> comm = connect_(run.test);
+  if (observer_)
+    comm->ledger().observe([this](const Operation& operation) { observer_(rank_, operation); });
+  if (const WholeSubject* all = whole(subject))
+    return is_first() ? std::optional(solve_whole(run, *all)) : std::nullopt;
+  return solve_on_ranks(run, *comm, subject);
+}
+
+}  // namespace ringcheck::parity

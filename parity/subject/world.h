@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "cp/worlds/thread_world.h"
+#include "parity/subject/outcome.h"
+
+namespace ringcheck::parity {
+
+// Where a subject runs. A subject that answers for all ranks is asked once, on rank 0.
+class World {
+ public:
+  virtual ~World() = default;
+  // Runs the subject on the ranks of the case and brings everything to rank 0; nothing on the others.
+  // Collective. Throws RankFailure where a rank failed and the others ended with it; any other
+  // exception is that of this process, whose job must end.
+  virtual std::optional<Outcome> solve(const Run& run, const Subject& subject) = 0;
+  // Whether outcomes come to this process.
+  virtual bool is_first() const { return true; }
+};
+
+// Told what a rank is about to do, on that rank's thread.
+using Observer = std::function<void(int rank, const Operation&)>;
+
+// Threads of this process, as many as a case says, on the devices that it says.
+class ThreadRanks final : public World {
+ public:
+  explicit ThreadRanks(std::chrono::milliseconds deadline, Observer observer = {})
+      : deadline_(deadline), observer_(std::move(observer)) {}
+  std::optional<Outcome> solve(const Run& run, const Subject& subject) override;
+
+ private:
+  std::chrono::milliseconds deadline_;
+  Observer observer_;
+};
+
+// The processes of this job, of which this is one, a rank each: `connect` makes a communicator of all of them for a case.
+class ProcessRanks final : public World {
+ public:
+  using Connect = std::function<std::unique_ptr<Communicator>(const Case&)>;
+  ProcessRanks(int rank, Connect connect, Observer observer = {})
+      : rank_(rank), connect_(std::move(connect)), observer_(std::move(observer)) {}
+  std::optional<Outcome> solve(const Run& run, const Subject& subject) override;
+  bool is_first() const override { return rank_ == 0; }
+
+ private:
+  int rank_;
+  Connect connect_;
+  Observer observer_;
+};
+
+// The threads of a case, for whoever runs something else on them than a subject.
+ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Observer observer = {},
+                       int first_device = 0);
+
+}  // namespace ringcheck::parity
