@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the values of one GPU mean.
+#include <c10/util/StringUtil.h>
+
 #include <cstdint>
 #include <cstdlib>
 
@@ -92,12 +94,12 @@ void judge_clocks(Judgement& judge) {
       parse_throttle(value(judge.gpu, "clocks_event_reasons.active").value_or("0"));
   if (!throttle.heat_or_power.empty())
     judge.add(Severity::kWarning, "throttle", "throttled",
-              join(throttle.heat_or_power, ", ") + ": measurements would be too slow",
+              c10::Join(", ", throttle.heat_or_power) + ": measurements would be too slow",
               "let it cool, check fans, air and power cables; " + judge.smi("-q -d PERFORMANCE") +
                   " shows when it is over");
   if (!throttle.settings.empty())
     judge.add(Severity::kNote, "clocks_set", "clocks",
-              "held by " + join(throttle.settings, ", ") + ": repeatable, but not the peak",
+              "held by " + c10::Join(", ", throttle.settings) + ": repeatable, but not the peak",
               judge.smi("-rac") + "; " + judge.smi("-rgc"));
   const auto limit = number(judge.gpu, "power.limit"),
              usual = number(judge.gpu, "power.default_limit");
