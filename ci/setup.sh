@@ -9,7 +9,7 @@ set -euo pipefail
 ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
 packages=(
-  g++ git ca-certificates python3 python3-venv ccache lld procps
+  g++ git ca-certificates python3 python3-venv python3-jsonschema ccache lld procps
   libopenmpi-dev openmpi-bin
   librapidcheck-dev libgtest-dev libgmock-dev libbenchmark-dev
   librandom123-dev nlohmann-json3-dev libcli11-dev libmpfr-dev libgmp-dev libboost-dev

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
-#include <stdexcept>
 
+#include "cli/usage_error.h"
 #include "cp/registry.h"
 
 namespace ringcheck::cli {
@@ -15,12 +15,6 @@ namespace ringcheck::cli {
 // returns the exit code. Adding a subcommand is one file.
 using Subcommand = std::function<std::function<int()>(CLI::App&)>;
 using Subcommands = Registry<Subcommand>;
-
-// What was asked for cannot be: says the value, the limit and the fix. Ends with exit code 2.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 namespace exit_codes {
 inline constexpr int kUsage = 2;

@@ -12,13 +12,15 @@
 namespace ringcheck::reference {
 
 // One attention problem in sequence order: index i of the sequence dimension is global position i.
+// All tensors on one device, of any floating dtype. q_heads is a multiple of kv_heads: query head h
+// reads head h / (q_heads / kv_heads) of k and v.
 struct Inputs {
   at::Tensor q;    // [batch, q_heads, seq, dim]
   at::Tensor k;    // [batch, kv_heads, seq, dim]
   at::Tensor v;    // [batch, kv_heads, seq, dim_v]
-  at::Tensor d_o;  // [batch, q_heads, seq, dim_v]
+  at::Tensor d_o;  // [batch, q_heads, seq, dim_v], the gradient of a loss in o
   Mask mask;       // of length seq
-  double scale = 1;
+  double scale = 1;  // of the scores q k^T, usually 1 / sqrt(dim)
 };
 
 // One value per element of every judged tensor, in float64.
@@ -38,8 +40,10 @@ struct Tiling {
 };
 
 // Attention and its gradients, softmax(scale q k^T + mask) v, in float64 on the device of the
-// inputs, whatever their dtype. Memory O(seq x dim). A query that sees no key has O = 0,
-// LSE = -inf and zero gradients, and what stands in pad slots does not matter. Throws
+// inputs, whatever their dtype. Scores are computed a tile at a time and again in the backward
+// pass, as in FlashAttention (Dao et al. 2022, section 3.1), but the maximum of a row is known
+// before its sums begin: nothing is rescaled. Memory O(seq x dim). A query that sees no key has
+// O = 0, LSE = -inf and zero gradients, and what stands in pad slots does not matter. Throws
 // std::invalid_argument on shapes that disagree, and std::logic_error while TF32 is allowed.
 Tensors attention(const Inputs& inputs, const Tiling& tiling = {});
 

@@ -16,13 +16,15 @@ struct Document {
 };
 using Documents = std::vector<Document>;
 
-// Where a slot of a packed sequence lies.
+// Where a slot of a packed sequence lies: slots are global positions, the documents follow each
+// other from slot 0 on.
 struct Place {
   int64_t document = -1;  // -1: behind the last document
   int64_t token = 0;      // index within the document; >= its length on a pad slot
   bool is_token = false;
 };
 
+// O(documents). `slot` is not negative.
 inline Place place(const Documents& documents, int64_t slot) {
   int64_t begin = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(documents.size()); ++d) {
@@ -33,7 +35,8 @@ inline Place place(const Documents& documents, int64_t slot) {
   return {};
 }
 
-// A mask is the set of (query, key) position pairs that may attend.
+// A mask is the set of (query, key) pairs of global positions that may attend, each kind a
+// predicate.
 struct Full {
   bool operator()(int64_t, int64_t) const { return true; }
   bool operator==(const Full&) const = default;

@@ -11,10 +11,14 @@
 
 namespace ringcheck::reference {
 
-// Rotary position embedding (Su et al., RoFormer, section 3.4.2).
+// Rotary position embedding (Su et al., RoFormer, section 3.4.2): the pair (a, b) of channels at
+// position p becomes (a cos - b sin, a sin + b cos) of the angle p f_c.
 struct Rope {
   enum class Pairing { kNone, kHalf, kInterleaved };  // (c, c + dim/2) or (2c, 2c + 1)
-  struct Llama3 {  // frequency scaling of Llama 3.1
+  // Frequency scaling of Llama 3.1. A pair that turns less than `low` times in original_length
+  // positions is slowed down by `factor`, one that turns more than `high` times is kept; between
+  // the two the frequency is interpolated.
+  struct Llama3 {
     double factor, low, high, original_length;
   };
   Pairing pairing = Pairing::kNone;
@@ -24,13 +28,14 @@ struct Rope {
   bool single_angles = true;  // angles are rounded to float32, as the implementation defines them
 };
 
-// The frequency f_c of each of the dim / 2 channel pairs, base^(-2c / dim) before scaling; rounded
-// to float32 as the last step with single_angles.
+// The frequency f_c, in radians a position, of each of the dim / 2 channel pairs, base^(-2c / dim)
+// before scaling; rounded to float32 as the last step with single_angles.
 std::vector<double> frequencies(const Rope& rope, int64_t dim);
 
 // x [batch, heads, seq, dim] rotated in float64 by the position of each slot inside its document.
 // The angle of pair c at position p is p * f_c with p, f_c and the product rounded to float32
-// (single_angles), or all of it in float64.
+// (single_angles), or all of it in float64. Without pairing x as it is, in float64. Throws
+// std::invalid_argument where dim is odd.
 at::Tensor rotate(const at::Tensor& x, const Mask& mask, const Rope& rope);
 
 // The inverse rotation.

@@ -9,10 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/workers/folder.h"
 #include "cli/detection/kill_matrix.h"
+#include "cli/process/folder.h"
+#include "cli/process/process.h"
+#include "cli/process/programs.h"
 #include "cli/verify/oracles.h"
-#include "cli/workers/process.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -115,7 +116,7 @@ std::vector<Cell> hunt_in_processes(const std::vector<Quarry>& list, const parit
   std::vector<std::unique_ptr<Hunter>> hunters;
   for (size_t i = 0; i < processes; ++i)
     if (!parts[i].empty())
-      hunters.push_back(std::make_unique<Hunter>(parts[i], hunt, folder.path(std::to_string(i))));
+      hunters.push_back(std::make_unique<Hunter>(parts[i], hunt, folder.file(std::to_string(i))));
   std::map<std::pair<std::string, at::ScalarType>, Cell> found;
   while (found.size() < list.size()) {
     for (const auto& hunter : hunters)

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor_gpus.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <filesystem>
 #include <iterator>
 
 #include "cli/doctor/doctor_links.h"
-#include "cli/workers/process.h"
+#include "cli/process/programs.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -118,7 +120,8 @@ std::optional<Finding> judge_company(const Row& gpu, const std::vector<Row>& pro
   const double total = number(gpu, "memory.total").value_or(0) * (1 << 20);
   if (names.empty() && used < 0.05 * total)
     return std::nullopt;
-  finding.value = names.empty() ? "a process that cannot be seen from here" : join(names, ", ");
+  finding.value =
+      names.empty() ? "a process that cannot be seen from here" : c10::Join(", ", names);
   finding.value += " has " + gibibytes(used) + " of its memory: measurements would be wrong";
   return finding;
 }

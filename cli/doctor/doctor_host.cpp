@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/trim.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -52,8 +53,8 @@ Cgroup cgroup() {
         break;
     }
   }
-  const std::string quota = trim(content(root / "cpu/cpu.cfs_quota_us")),
-                    period = trim(content(root / "cpu/cpu.cfs_period_us"));
+  const std::string quota = boost::algorithm::trim_copy(content(root / "cpu/cpu.cfs_quota_us")),
+                    period = boost::algorithm::trim_copy(content(root / "cpu/cpu.cfs_period_us"));
   limits.cores = tighter(limits.cores, parse_quota(quota + " " + period));
   limits.bytes = tighter(limits.bytes, parse_limit(content(root / "memory/memory.limit_in_bytes")));
   return limits;

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "cli/doctor/probe.h"
-#include "cli/workers/process.h"
+#include "cli/process/programs.h"
 
 namespace ringcheck::cli {
 namespace {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor_links.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -93,7 +95,7 @@ std::vector<Finding> judge_access(const Matrix& access) {
   std::vector<Finding> findings;
   for (const auto& [cell, names] : missing)
     findings.push_back({"link.p2p", Severity::kWarning, "peer-to-peer",
-                        "missing between " + join(names, ", ") + " (" + why_no_access(cell) +
+                        "missing between " + c10::Join(", ", names) + " (" + why_no_access(cell) +
                             "): their traffic goes through host memory",
                         "switch off ACS and the IOMMU in the firmware (iommu=pt), or give the "
                         "virtual machine GPUs "
@@ -113,14 +115,14 @@ std::vector<Finding> judge_links(const Matrix& links) {
     texts.push_back(kind + " between " +
                     (kinds.size() == 1 && names.size() > 1
                          ? "all " + std::to_string(names.size()) + " pairs"
-                         : join(names, ", ")));
+                         : c10::Join(", ", names)));
   }
   if (kinds.size() == 1 && nvlink)
     return {{"link.kind", Severity::kOk, "links", texts[0], ""}};
   const std::string meaning =
       nvlink ? ": the slowest pair sets the pace of a ring"
              : ": PCIe and no NVLink; SYS and NODE cross between sockets or PCIe switches";
-  return {{"link.kind", Severity::kNote, "links", join(texts, "; ") + meaning,
+  return {{"link.kind", Severity::kNote, "links", c10::Join("; ", texts) + meaning,
            "choose GPUs that are near each other with CUDA_VISIBLE_DEVICES"}};
 }
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/doctor/probe.h"
-#include "cli/workers/process.h"
+#include "cli/process/programs.h"
 #include "cp/worlds/launcher.h"
 
 namespace ringcheck::cli {

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor_smi.h"
 
+#include <c10/util/StringUtil.h>
+
+#include <boost/algorithm/string/trim.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -17,10 +20,10 @@ std::vector<std::string> cells(const std::string& line, size_t most) {
     const size_t comma = line.find(',', from);
     if (comma == std::string::npos)
       break;
-    result.push_back(trim(line.substr(from, comma - from)));
+    result.push_back(boost::algorithm::trim_copy(line.substr(from, comma - from)));
     from = comma + 1;
   }
-  result.push_back(trim(line.substr(from)));
+  result.push_back(boost::algorithm::trim_copy(line.substr(from)));
   return result;
 }
 
@@ -105,7 +108,7 @@ Queried Smi::query(const std::string& what, const std::vector<std::string>& fiel
     for (const std::string& field : asked)
       current.push_back(before_bar(field));
     Answer answer =
-        ask({"--query-" + what + "=" + join(current, ","), "--format=csv,noheader,nounits"});
+        ask({"--query-" + what + "=" + c10::Join(",", current), "--format=csv,noheader,nounits"});
     const auto unknown = unknown_field(answer.text);
     if (unknown && std::chrono::steady_clock::now() < until && do_without(asked, named, *unknown) &&
         !asked.empty())

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/doctor_variables.h"
 
+#include <c10/util/StringUtil.h>
 #include <unistd.h>
 
-#include <cctype>
+#include <boost/algorithm/string/case_conv.hpp>
+#include <boost/algorithm/string/predicate.hpp>
 #include <set>
 #include <vector>
 
@@ -13,19 +15,14 @@
 namespace ringcheck::cli {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 bool on(const std::string& text) {
   static const std::set<std::string> kWords{"1", "y", "yes", "on", "true"};
-  return kWords.count(lower(text)) == 1;
+  return kWords.count(boost::algorithm::to_lower_copy(text)) == 1;
 }
 bool any(const std::string& text) { return !text.empty(); }
 bool talkative(const std::string& text) {
-  return lower(text).starts_with("info") || lower(text).starts_with("trace");
+  return boost::algorithm::istarts_with(text, "info") ||
+         boost::algorithm::istarts_with(text, "trace");
 }
 bool hides_all(const std::string& text) { return text.empty() || text.front() == '-'; }
 
@@ -68,12 +65,13 @@ Finding multicast(const Variables& variables) {
     states.push_back(name + (found == variables.end() ? " unset" : "=" + excerpt(found->second)));
   }
   if (missing.empty())
-    return {"variable.multicast", Severity::kNote, "NVLink multicast", "off: " + join(states, ", "),
+    return {"variable.multicast", Severity::kNote, "NVLink multicast",
+            "off: " + c10::Join(", ", states),
             ""};
   return {"variable.multicast", Severity::kNote, "NVLink multicast",
           (missing.size() < states.size() ? "partly on: " : "on where the GPUs have it: ") +
-              join(states, ", ") + "; sums in the switch may differ from run to run",
-          "to compare bit for bit: export " + join(missing, " ")};
+              c10::Join(", ", states) + "; sums in the switch may differ from run to run",
+          "to compare bit for bit: export " + c10::Join(" ", missing)};
 }
 
 }  // namespace
@@ -105,7 +103,7 @@ Examined examine_variables(const Variables& variables) {
   if (seen.findings.empty())
     seen.add({"variable.harmful", Severity::kOk, "harmful ones", "none", ""});
   if (!others.empty())
-    seen.add({"variable.others", Severity::kNote, "also set", join(others, ", "), ""});
+    seen.add({"variable.others", Severity::kNote, "also set", c10::Join(", ", others), ""});
   seen.add(multicast(variables));
   seen.facts["variables"] = relevant;
   return seen;

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/probe.h"
 
-#include <signal.h>
-
+#include <boost/algorithm/string/trim.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -16,15 +15,14 @@
 #include <system_error>
 #include <thread>
 
-#include "cli/workers/folder.h"
-#include "cli/workers/process.h"
+#include "cli/process/folder.h"
+#include "cli/process/process.h"
 
 namespace ringcheck::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr uintmax_t kMostOutput = 4 << 20;
-constexpr double kGrace = 2;  // seconds that a killed program has to go
 
 // Waits until the process has ended; false after `seconds` or too much output.
 bool ended(Process& process, double seconds, const std::string& output) {
@@ -50,7 +48,7 @@ std::string beginning_of(const std::string& file) {
 
 Answer ask(const std::vector<std::string>& words, double seconds) {
   const TemporaryFolder folder;
-  const std::string output = folder.path("output");
+  const std::string output = folder.file("output");
   Answer answer;
   std::unique_ptr<Process> process;
   try {
@@ -65,10 +63,6 @@ Answer ask(const std::vector<std::string>& words, double seconds) {
     answer.failure = answer.text.size() >= kMostOutput
                          ? "output without end"
                          : "no answer within " + short_number(seconds) + " s";
-    ::kill(-process->pid(), SIGKILL);
-    // A process that waits inside a dead driver cannot be killed, and ~Process would wait for it.
-    if (!ended(*process, kGrace, "/dev/null"))
-      (void)process.release();
   } else if (process->poll()->signal != 0 || process->poll()->code != 0) {
     answer.failure = process->poll()->text();
   }
@@ -81,7 +75,7 @@ std::string excerpt(const std::string& text) {
     std::string clean;
     for (const char c : line)
       clean += c >= ' ' && c <= '~' ? c : ' ';
-    clean = trim(clean);
+    boost::algorithm::trim(clean);
     if (clean.size() > kLongest) {
       clean.resize(kLongest);
       clean.append("...");
@@ -90,20 +84,6 @@ std::string excerpt(const std::string& text) {
       return clean;
   }
   return "nothing";
-}
-
-std::string join(const std::vector<std::string>& words, const std::string& between) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
-std::string trim(const std::string& text) {
-  const char* space = " \t\r\n";
-  const size_t first = text.find_first_not_of(space);
-  return first == std::string::npos ? ""
-                                    : text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -21,8 +21,6 @@ Answer ask(const std::vector<std::string>& words, double seconds);
 // The first line that says something, with nothing in it that a terminal would obey.
 std::string excerpt(const std::string& text);
 
-std::string join(const std::vector<std::string>& words, const std::string& between);
-std::string trim(const std::string& text);
 std::vector<std::string> lines_of(const std::string& text);
 // 1.5 -> "1.5", 2.0 -> "2"
 std::string short_number(double value);

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck guard: did a training step of any implementation keep attention's conservation laws?
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "cli/guard/guard_file.h"
 #include "cli/subcommand.h"
@@ -92,10 +95,7 @@ Guarded guard(const Options& options) {
 }
 
 std::string dtypes_text(const Guarded& all) {
-  std::string text;
-  for (const at::ScalarType dtype : all.dtypes)
-    text += (text.empty() ? "" : ", ") + parity::dtype_text(dtype);
-  return text;
+  return c10::Join(", ", std::views::transform(all.dtypes, parity::dtype_text));
 }
 
 std::string place_of(const LawVerdict& law) {

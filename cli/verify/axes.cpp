@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/axes.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 #include <set>
 
 #include "cli/subcommand.h"
@@ -60,10 +63,7 @@ std::string balance_text(const Case& c) {
 
 template <class Table>
 std::string names_of(const Table& table) {
-  std::string names;
-  for (const auto& [name, entry] : table)
-    names += (names.empty() ? "" : ", ") + name;
-  return names;
+  return c10::Join(", ", std::views::keys(table));
 }
 
 std::string bare(const std::string& text) { return text.substr(0, text.find('[')); }
@@ -102,11 +102,8 @@ void check_occurs(const Axis& axis, const std::vector<Case>& cases, const std::s
       return;
     known.insert(bare(axis.get(test)));
   }
-  std::string names;
-  for (const std::string& name : known)
-    names += (names.empty() ? "" : ", ") + name;
   throw UsageError("the profile has no case with --" + axis.name + " " + value +
-                   "; it has: " + names);
+                   "; it has: " + c10::Join(", ", known));
 }
 
 }  // namespace

@@ -3,16 +3,17 @@
 #include "cli/verify/inspect.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <thread>
+#include <ranges>
 
-#include "cli/workers/folder.h"
-#include "cli/workers/process.h"
+#include "cli/process/folder.h"
+#include "cli/process/process.h"
+#include "cli/process/programs.h"
 #include "cli/subcommand.h"
 #include "parity/case/safetensors.h"
 
@@ -22,6 +23,8 @@ namespace {
 using nlohmann::json;
 using parity::BadCase;
 
+constexpr int kLongestReading = 600;  // seconds
+
 std::string shape_text(const at::Tensor& x) { return c10::str(x.sizes()); }
 
 const at::Tensor& tensor(const parity::Safetensors& file, const std::string& path,
@@ -29,10 +32,8 @@ const at::Tensor& tensor(const parity::Safetensors& file, const std::string& pat
   const auto found = file.tensors.find(name);
   if (found != file.tensors.end())
     return found->second;
-  std::string names;
-  for (const auto& [known, value] : file.tensors)
-    names += (names.empty() ? "" : ", ") + known;
-  throw BadCase("'" + path + "' has no tensor '" + name + "', only: " + names +
+  throw BadCase("'" + path + "' has no tensor '" + name +
+                "', only: " + c10::Join(", ", std::views::keys(file.tensors)) +
                 "; it needs q, k and v, and may have do");
 }
 
@@ -112,10 +113,11 @@ int print_inspection(const std::string& path) {
 
 void set_from_tensors(const std::string& path, parity::Case& test) {
   const TemporaryFolder folder;
-  const std::string output = folder.path("inspection");
+  const std::string output = folder.file("inspection");
   Process worker({{own_path(), "worker", "--inspect", path}, {}, output});
-  while (!worker.poll())
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  if (!worker.wait(kLongestReading))
+    throw UsageError("'" + path + "' cannot be read: its reader did not end within " +
+                     std::to_string(kLongestReading) + " s; is its disk at work?");
   const json facts = json::parse(text_of(output), nullptr, false);
   if (facts.is_discarded())
     throw UsageError("'" + path + "' cannot be read: " + worker.poll()->text() + " of its reader");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/oracles.h"
 
+#include <c10/util/StringUtil.h>
+
 #include "cli/verify/axes.h"
 #include "cli/subcommand.h"
 #include "parity/judge/runner.h"
@@ -20,9 +22,7 @@ std::vector<std::string> parse_oracles(const std::string& text) {
 }
 
 std::string text_of(const std::vector<std::string>& oracles) {
-  std::string text;
-  for (const std::string& name : oracles) text += (text.empty() ? "" : ",") + name;
-  return text;
+  return c10::Join(",", oracles);
 }
 
 }  // namespace ringcheck::cli

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/profiles.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 
 #include "cli/subcommand.h"
@@ -201,10 +204,8 @@ const Profile& profile(const std::string& name) {
   const auto found = profiles().find(name);
   if (found != profiles().end())
     return found->second;
-  std::string names;
-  for (const auto& [known, entry] : profiles())
-    names += (names.empty() ? "" : ", ") + known;
-  throw UsageError("unknown profile '" + name + "'; known: " + names);
+  throw UsageError("unknown profile '" + name +
+                   "'; known: " + c10::Join(", ", std::views::keys(profiles())));
 }
 
 Cases clean_cases(int64_t count, uint64_t seed, const std::string& device) {

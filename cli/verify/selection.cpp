@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/selection.h"
 
+#include <c10/util/StringUtil.h>
+
+#include <ranges>
 #include <set>
 
 #include "cli/verify/inspect.h"
@@ -93,15 +96,12 @@ Selection of_tensors(const Asked& asked) {
 Selection of_models(const Asked& asked) {
   exclude(asked, "--model", {"heads", "kv-heads", "dim", "dim-v", "rope"}, "the model says it");
   Selection selection;
-  std::string names;
+  std::vector<std::string> names;
   for (const std::string& name : asked.models) {
     const auto found = models().find(name);
-    if (found == models().end()) {
-      std::string known;
-      for (const auto& [model, entry] : models())
-        known += (known.empty() ? "" : ", ") + model;
-      throw UsageError("unknown model '" + name + "'; known: " + known);
-    }
+    if (found == models().end())
+      throw UsageError("unknown model '" + name +
+                       "'; known: " + c10::Join(", ", std::views::keys(models())));
     const Model& model = found->second;
     AxisValues values = asked.axes;
     values["heads"] = {model.heads};
@@ -114,11 +114,10 @@ Selection of_models(const Asked& asked) {
     check_size(values);
     for (Case& test : product(values, {}))
       selection.cases.push_back(std::move(test));
-    names +=
-        (names.empty() ? "" : ", ") + name + (model.note.empty() ? "" : " (" + model.note + ")");
+    names.push_back(name + (model.note.empty() ? "" : " (" + model.note + ")"));
   }
   selection.single = selection.cases.size() == 1;
-  selection.what = count_text(selection.cases.size(), names);
+  selection.what = count_text(selection.cases.size(), c10::Join(", ", names));
   return selection;
 }
 

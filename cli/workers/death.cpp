@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <regex>
 
+#include "cli/process/programs.h"
 #include "cp/error.h"
 #include "reports/text.h"
 
@@ -24,13 +24,13 @@ std::string rank_text(size_t rank, const RankStatus& status) {
   return "rank " + std::to_string(rank) + " in " + operation_text(status);
 }
 
-std::vector<std::string> everybody(const Evidence& evidence) {
+std::vector<std::string> everybody(const Remains& remains) {
   std::vector<std::string> lines;
   uint64_t last = 0;
-  for (const RankStatus& rank : evidence.ranks)
+  for (const RankStatus& rank : remains.ranks)
     last = std::max(last, rank.when);
-  for (size_t r = 0; r < evidence.ranks.size(); ++r) {
-    const RankStatus& rank = evidence.ranks[r];
+  for (size_t r = 0; r < remains.ranks.size(); ++r) {
+    const RankStatus& rank = remains.ranks[r];
     if (rank.state == RankState::kIdle)
       continue;
     if (lines.size() == kRanksShown) {
@@ -38,7 +38,7 @@ std::vector<std::string> everybody(const Evidence& evidence) {
       break;
     }
     const double behind = static_cast<double>(last - rank.when) * 1e-9;
-    lines.push_back(rank_text(r, rank) + (evidence.stopped[r] ? ", its process is stopped" : "") +
+    lines.push_back(rank_text(r, rank) + (remains.stopped[r] ? ", its process is stopped" : "") +
                     (behind > 0.0005
                          ? ", " + reports::fixed(behind, 3) + " s before the last sign of life"
                          : ""));
@@ -47,24 +47,24 @@ std::vector<std::string> everybody(const Evidence& evidence) {
 }
 
 // The first rank that said itself why it ends.
-std::optional<size_t> confessed(const Evidence& evidence) {
+std::optional<size_t> confessed(const Remains& remains) {
   std::optional<size_t> first;
-  for (size_t r = 0; r < evidence.ranks.size(); ++r) {
-    const RankStatus& rank = evidence.ranks[r];
+  for (size_t r = 0; r < remains.ranks.size(); ++r) {
+    const RankStatus& rank = remains.ranks[r];
     if (rank.state != RankState::kSignaled && rank.state != RankState::kThrew &&
         rank.state != RankState::kTimedOut)
       continue;
-    if (!first || rank.when < evidence.ranks[*first].when)
+    if (!first || rank.when < remains.ranks[*first].when)
       first = r;
   }
   return first;
 }
 
 template <class Better>
-size_t best(const Evidence& evidence, const Better& better) {
+size_t best(const Remains& remains, const Better& better) {
   size_t found = 0;
-  for (size_t r = 1; r < evidence.ranks.size(); ++r)
-    if (evidence.ranks[r].state != RankState::kIdle && better(r, found))
+  for (size_t r = 1; r < remains.ranks.size(); ++r)
+    if (remains.ranks[r].state != RankState::kIdle && better(r, found))
       found = r;
   return found;
 }
@@ -74,76 +74,72 @@ struct Told {
   size_t rank;
   std::string how;
 };
-std::optional<Told> told_by_mpirun(const Evidence& evidence) {
+std::optional<Told> told_by_mpirun(const Remains& remains) {
   static const std::regex sentence(
       R"(process rank (\d+) with PID \d+ on node \S+\s+exited on\s+(signal \d+ \([^)]*\)))");
   std::smatch match;
-  if (!std::regex_search(evidence.output, match, sentence))
+  if (!std::regex_search(remains.output, match, sentence))
     return std::nullopt;
   const size_t rank = std::stoul(match[1]);
-  if (rank >= evidence.ranks.size())
+  if (rank >= remains.ranks.size())
     return std::nullopt;
   return Told{rank, match[2]};
 }
 
 // A stopped rank; else one that computes while the others wait for it; else the one that has been
 // silent for longest.
-size_t hung(const Evidence& evidence) {
+size_t hung(const Remains& remains) {
   const auto suspicion = [&](size_t r) {
-    const RankStatus& rank = evidence.ranks[r];
-    return (evidence.stopped[r] ? 2 : 0) + (rank.peer < 0 && rank.state == RankState::kRunning);
+    const RankStatus& rank = remains.ranks[r];
+    return (remains.stopped[r] ? 2 : 0) + (rank.peer < 0 && rank.state == RankState::kRunning);
   };
-  return best(evidence, [&](size_t a, size_t b) {
+  return best(remains, [&](size_t a, size_t b) {
     if (suspicion(a) != suspicion(b))
       return suspicion(a) > suspicion(b);
-    return evidence.ranks[a].when < evidence.ranks[b].when;
+    return remains.ranks[a].when < remains.ranks[b].when;
   });
 }
 
-Death blame(const Evidence& evidence, size_t rank, reports::Verdict verdict,
-            const std::string& how) {
-  return {verdict, evidence.ranks[rank].test, rank_text(rank, evidence.ranks[rank]) + ": " + how,
-          everybody(evidence)};
+Death blame(const Remains& remains, size_t rank, reports::Verdict verdict, const std::string& how) {
+  return {verdict, remains.ranks[rank].test, rank_text(rank, remains.ranks[rank]) + ": " + how,
+          everybody(remains)};
 }
 
-std::string signal_text(int signal) {
-  return "signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
-}
-
-Death died(const Evidence& evidence) {
-  if (const auto rank = confessed(evidence)) {
-    const RankStatus& status = evidence.ranks[*rank];
+Death died(const Remains& remains) {
+  if (const auto rank = confessed(remains)) {
+    const RankStatus& status = remains.ranks[*rank];
     const bool hang = status.state == RankState::kTimedOut;
-    return blame(evidence, *rank, hang ? reports::Verdict::kHang : reports::Verdict::kCrash,
-                 status.state == RankState::kSignaled ? signal_text(status.signal) : status.note);
+    return blame(remains, *rank, hang ? reports::Verdict::kHang : reports::Verdict::kCrash,
+                 status.state == RankState::kSignaled ? Ended{0, status.signal}.text()
+                                                      : status.note);
   }
-  if (const auto told = told_by_mpirun(evidence))
-    return blame(evidence, told->rank, reports::Verdict::kCrash, told->how);
-  const size_t latest = best(evidence, [&](size_t a, size_t b) {
-    return evidence.ranks[a].when > evidence.ranks[b].when;
+  if (const auto told = told_by_mpirun(remains))
+    return blame(remains, told->rank, reports::Verdict::kCrash, told->how);
+  const size_t latest = best(remains, [&](size_t a, size_t b) {
+    return remains.ranks[a].when > remains.ranks[b].when;
   });
-  return blame(evidence, latest, reports::Verdict::kCrash,
-               "the worker ended with " + evidence.ended->text());
+  return blame(remains, latest, reports::Verdict::kCrash,
+               "the worker ended with " + remains.ended->text());
 }
 
 }  // namespace
 
-Evidence collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>& ended,
-                 double silent_seconds, const std::string& output) {
-  Evidence evidence{ranks, {}, ended, silent_seconds, output};
+Remains collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>& ended,
+                double silent_seconds, const std::string& output) {
+  Remains remains{ranks, {}, ended, silent_seconds, output};
   for (const RankStatus& rank : ranks)
-    evidence.stopped.push_back(rank.pid > 0 && process_state(rank.pid) == "T");
-  return evidence;
+    remains.stopped.push_back(rank.pid > 0 && process_state(rank.pid) == "T");
+  return remains;
 }
 
-Death explain(const Evidence& evidence) {
-  if (evidence.ended)
-    return died(evidence);
-  const size_t rank = hung(evidence);
-  return blame(evidence, rank, reports::Verdict::kHang,
-               (evidence.stopped[rank] ? "its process is stopped, " : "") +
+Death explain(const Remains& remains) {
+  if (remains.ended)
+    return died(remains);
+  const size_t rank = hung(remains);
+  return blame(remains, rank, reports::Verdict::kHang,
+               (remains.stopped[rank] ? "its process is stopped, " : "") +
                    std::string("no rank made progress for ") +
-                   reports::seconds_text(evidence.silent_seconds));
+                   reports::seconds_text(remains.silent_seconds));
 }
 
 }  // namespace ringcheck::cli

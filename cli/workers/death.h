@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "cli/workers/process.h"
+#include "cli/process/process.h"
 #include "cli/workers/status_file.h"
 #include "reports/result.h"
 
 namespace ringcheck::cli {
 
 // What is known when a worker group is dead, or silent for too long.
-struct Evidence {
+struct Remains {
   std::vector<RankStatus> ranks;
   std::vector<bool> stopped;   // a rank's process is stopped
   std::optional<Ended> ended;  // nothing: it is silent
   double silent_seconds = 0;
   std::string output;  // of its processes
 };
-Evidence collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>& ended,
-                 double silent_seconds, const std::string& output);
+Remains collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>& ended,
+                double silent_seconds, const std::string& output);
 
 // Which rank is to blame, in which case, and what every rank was doing.
 struct Death {
@@ -30,6 +30,6 @@ struct Death {
   std::string reason;
   std::vector<std::string> findings;
 };
-Death explain(const Evidence& evidence);
+Death explain(const Remains& remains);
 
 }  // namespace ringcheck::cli

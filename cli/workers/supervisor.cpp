@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers/supervisor.h"
 
+#include <c10/util/StringUtil.h>
 #include <signal.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/process/programs.h"
 #include "cli/workers/death.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
@@ -58,10 +60,11 @@ std::string tail(const std::string& text, size_t size) {
 // The beginning of what a worker said, in one line; launchers frame it with dashes.
 std::string in_a_line(const std::string& text) {
   std::istringstream stream(text);
-  std::string line, all;
-  while (std::getline(stream, line))
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);)
     if (line.find_first_not_of("- ") != std::string::npos)
-      all += (all.empty() ? "" : " ") + line;
+      lines.push_back(line);
+  std::string all = c10::Join(" ", lines);
   if (all.size() > kLineShown) {
     all.resize(kLineShown);
     all.append(" ...");
@@ -69,9 +72,9 @@ std::string in_a_line(const std::string& text) {
   return all.empty() ? "it said nothing" : all;
 }
 
-class Run {
+class Supervision {
  public:
-  Run(const std::vector<parity::Case>& cases, const SupervisorOptions& options)
+  Supervision(const std::vector<parity::Case>& cases, const SupervisorOptions& options)
       : cases_(cases), options_(options), results_(cases.size()) {}
 
   std::vector<CaseResult> operator()() {
@@ -166,8 +169,8 @@ class Run {
     const std::string output = workers.output();
     if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
       throw parity::SelfTestFailed(in_a_line(output));
-    const Evidence evidence = collect(workers.ranks(), workers.poll(), silent, output);
-    const Death death = explain(evidence);
+    const Death death =
+        explain(collect(workers.ranks(), workers.poll(), silent, output));
     workers.end();
     if (death.test < 0) {
       skip(pending, "the worker did not start: " + in_a_line(output));
@@ -227,7 +230,7 @@ double deadline_of(const parity::Case& test) {
 std::vector<CaseResult> supervise(const std::vector<parity::Case>& cases,
                                   const SupervisorOptions& options) {
   const Interrupts interrupts;
-  return Run(cases, options)();
+  return Supervision(cases, options)();
 }
 
 }  // namespace ringcheck::cli

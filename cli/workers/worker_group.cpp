@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "cli/process/programs.h"
 #include "cli/verify/oracles.h"
 
 namespace ringcheck::cli {
@@ -44,17 +46,20 @@ std::map<std::string, std::string> mpi_environment() {
 Command command(const Transport& transport, const TemporaryFolder& folder,
                 const parity::Judging& judging) {
   Command result;
-  result.output = folder.path("output");
+  result.output = folder.file("output");
   if (!transport.mpirun.empty()) {
     result.words = {transport.mpirun, "-n", std::to_string(transport.ranks)};
     result.environment = mpi_environment();
   }
   // Threads that spin while they wait make a busy machine six times slower.
   result.environment["OMP_WAIT_POLICY"] = "passive";
+  std::erase_if(result.environment, [](const auto& variable) {
+    return std::getenv(variable.first.c_str()) != nullptr;  // what the user set stays
+  });
   for (const std::string& word :
-       {own_path(), std::string("worker"), std::string("--cases"), folder.path("cases"),
-        std::string("--status"), folder.path("status"), std::string("--results"),
-        folder.path("results"), std::string("--oracles"), text_of(judging.oracles),
+       {own_path(), std::string("worker"), std::string("--cases"), folder.file("cases"),
+        std::string("--status"), folder.file("status"), std::string("--results"),
+        folder.file("results"), std::string("--oracles"), text_of(judging.oracles),
         std::string("--sample"), std::to_string(judging.sample)})
     result.words.push_back(word);
   if (!transport.mpirun.empty()) {
@@ -66,7 +71,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
 
 const TemporaryFolder& with_cases(const TemporaryFolder& folder,
                                   const std::vector<parity::Case>& cases) {
-  std::ofstream stream(folder.path("cases"));
+  std::ofstream stream(folder.file("cases"));
   for (const parity::Case& test : cases)
     stream << parity::to_text(test) << "\n";
   return folder;
@@ -76,14 +81,14 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 
 WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
                          const parity::Judging& judging)
-    : status_(StatusFile::create(folder_.path("status"), most_ranks(cases))),
+    : status_(StatusFile::create(folder_.file("status"), most_ranks(cases))),
       process_(command(transport, with_cases(folder_, cases), judging)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }
 
 std::vector<Finished> WorkerGroup::take_finished() {
   std::vector<Finished> finished;
-  std::ifstream stream(folder_.path("results"));
+  std::ifstream stream(folder_.file("results"));
   stream.seekg(read_);
   for (std::string line; std::getline(stream, line) && !stream.eof();) {
     read_ += static_cast<std::streamoff>(line.size()) + 1;
@@ -108,14 +113,14 @@ std::vector<RankStatus> WorkerGroup::ranks() const {
 }
 
 std::string WorkerGroup::output() const {
-  std::ifstream stream(folder_.path("output"), std::ios::binary);
+  std::ifstream stream(folder_.file("output"), std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 // mpirun may put its ranks into process groups of their own, and a stopped one ignores it.
 void WorkerGroup::end() {
   for (const RankStatus& rank : ranks())
-    if (rank.pid > 0 && runs_with(rank.pid, folder_.path("status")))
+    if (rank.pid > 0 && runs_with(rank.pid, folder_.file("status")))
       ::kill(rank.pid, SIGKILL);
   if (!process_.poll())
     process_.end();

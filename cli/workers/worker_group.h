@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/workers/folder.h"
-#include "cli/workers/process.h"
+#include "cli/process/folder.h"
+#include "cli/process/process.h"
 #include "cli/workers/status_file.h"
 #include "parity/judge/runner.h"
 #include "reports/result.h"

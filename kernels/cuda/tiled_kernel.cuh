@@ -23,16 +23,17 @@ struct View {
   }
 };
 
-// T: what is stored. A: what is computed in.
+// One block: rows are the slots of its queries, columns those of its keys; begin and end count
+// columns. T: what is stored. A: what is computed in, and what results are stored in.
 template <class T, class A>
 struct Problem {
   View<const T> q, k, v, d_o;
-  const A *lse, *delta;        // [batch, q_heads, rows]
+  const A *lse, *delta;        // [batch, q_heads, rows]: natural logarithm; sum of dO * O
   const int32_t *begin, *end;  // [rows]: the key slots that a query sees
   View<A> out, dq, dk, dv;
-  A* lse_out;
-  A scale;
-  int batch, q_heads, group, rows, columns, dim, dim_v;
+  A* lse_out;  // [batch, q_heads, rows]; -inf for a query that sees no key
+  A scale;     // of the scores
+  int batch, q_heads, group, rows, columns, dim, dim_v;  // group: query heads that share a key
 };
 
 __device__ inline float wide(float x) { return x; }
@@ -106,7 +107,8 @@ __global__ void forward_kernel(const Problem<T, A> p) {
         begin < end ? top + log(sum) : A(-INFINITY);
 }
 
-// P and dS of one pair, from the saved LSE and D.
+// P and dS of one pair, from the saved LSE and D (FlashAttention-2, Dao 2023, section 3.1); dS with
+// the scale in it.
 template <class T, class A>
 struct Pair {
   A p = 0, ds = 0;

@@ -5,8 +5,9 @@
 #include "kernels/cuda/wgmma_tiles.cuh"
 
 // dK and dV of 128 keys a thread block, over the queries that see them and the heads that share
-// them, in a fixed order. Scores stand with the keys as rows: P and dS never leave the registers,
-// being the left operands of P dO and dS Q.
+// them, in a fixed order: the outer loop of FlashAttention-2's backward pass (Dao 2023, section
+// 3.1), without its atomic sum of dQ, which is a kernel of its own. Scores stand with the keys as
+// rows: P and dS never leave the registers, being the left operands of P dO and dS Q.
 namespace ringcheck::wgmma {
 
 constexpr int kQueries = 64;  // of a tile

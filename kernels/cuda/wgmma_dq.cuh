@@ -5,7 +5,8 @@
 #include "kernels/cuda/wgmma_queries.cuh"
 
 // dQ of 128 queries a thread block, over their keys. P is recomputed from the final LSE
-// (FlashAttention-2, Dao 2023); dS never leaves the registers: it is the left operand of dS K.
+// (FlashAttention-2, Dao 2023, section 3.1); dS never leaves the registers: it is the left operand
+// of dS K.
 namespace ringcheck::wgmma {
 
 template <int D, int DV>

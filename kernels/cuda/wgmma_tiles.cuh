@@ -55,7 +55,9 @@ struct TileRange {
   __device__ int count() const { return end - begin; }
 };
 
-// A block: all its queries against all its keys.
+// A block: all its queries (rows) against all its keys (columns). Q, K, V and dO come through the
+// copy engine in 16 bits, and what is here is float32. `group` query heads share a key. LSE is a
+// natural logarithm, delta the sum over channels of dO * O; a row that sees nothing has LSE = -inf.
 struct Problem {
   Result out, dq, dk, dv;
   float* lse_out;           // [batch, q_heads, rows]

@@ -9,21 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/process/folder.h"
+#include "cli/process/process.h"
+
 namespace ringcheck::testing {
 
-// A new folder, removed with what it holds.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using Folder = cli::TemporaryFolder;
 
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, const std::string& text);
@@ -34,19 +25,16 @@ struct Ran {
   std::string out, err;
 };
 
-// A program that runs, with TMPDIR in a folder of its own.
+// A program that runs, with TMPDIR in a folder of its own; killed with its group at the end.
 class Running {
  public:
   explicit Running(std::vector<std::string> words,
-                   const std::map<std::string, std::string>& environment = {});
-  ~Running();  // kills it
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+                   std::map<std::string, std::string> environment = {});
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return process_.pid(); }
   void signal(int number) const;
   Ran wait();  // fails the test after four minutes
-  // The processes below it, or left over from it, whose command line and environment satisfy.
+  // The processes below it, or left over from it, whose command line names its folder.
   struct Found {
     pid_t pid;
     std::string command, environment;  // words end with '\n'
@@ -55,7 +43,7 @@ class Running {
 
  private:
   Folder folder_;
-  pid_t pid_ = -1;
+  cli::Process process_;
 };
 
 // Waits until `what` holds; false after `seconds`.

@@ -24,7 +24,11 @@ namespace ringcheck::reports {
 namespace {
 
 using testing::Folder;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 using testing::read_text;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -110,15 +114,37 @@ RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
     RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
 }
 
+nlohmann::json our_schema() {
+  return nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
+}
+
 TEST(Result, JsonObeysItsSchema) {
-  const auto schema =
-      nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
-  EXPECT_THAT(testing::schema_violations(schema, to_json(full_result())), ::testing::IsEmpty());
+  EXPECT_THAT(testing::schema_violations(our_schema(), to_json(full_result())), IsEmpty());
   nlohmann::json wrong = to_json(full_result());
   wrong["cases"][0]["verdict"] = "perfect";
   wrong["summary"].erase("hang");
   wrong["cases"][0]["ranks"][0]["forward"]["bytes_sent"] = -1;
-  EXPECT_EQ(testing::schema_violations(schema, wrong).size(), 3U);
+  EXPECT_THAT(
+      testing::schema_violations(our_schema(), wrong),
+      UnorderedElementsAre(
+          StartsWith("/cases/0/verdict: 'perfect' is not one of"),
+          "/summary: 'hang' is a required property",
+          "/cases/0/ranks/0/forward/bytes_sent: -1 is less than the minimum of 0"));
+}
+
+// A keyword that is misspelt, or a member that nobody describes, would let null pass.
+TEST(Result, TheSchemaSpeaksOfEveryValue) {
+  const nlohmann::json good = to_json(full_result()), values = good.flatten();
+  nlohmann::json wrong = good;
+  for (const auto& [path, value] : values.items())
+    wrong[nlohmann::json::json_pointer(path)] = nullptr;
+  const auto violations = testing::schema_violations(our_schema(), wrong);
+  for (const auto& [path, value] : values.items())
+    EXPECT_THAT(violations, Contains(StartsWith(path + ": "))) << path;
+}
+
+TEST(Result, WhatIsNoSchemaIsRefused) {
+  EXPECT_THROW(testing::schema_violations({{"type", "number of ranks"}}, 1), std::runtime_error);
 }
 
 TEST(Result, ForeignJsonIsRefused) {

@@ -8,6 +8,8 @@
 
 namespace ringcheck::reference {
 
+// What both kernels of the backward pass get. P is recomputed from the LSE, and dS = P (dP - delta)
+// (FlashAttention-2, Dao 2023, section 3.1).
 struct Backward {
   FusedInputs in;
   FusedSaved saved;

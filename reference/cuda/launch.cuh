@@ -25,6 +25,8 @@ CUtensorMap tile_map(const double* x, int64_t heads, int64_t seq, int64_t dim);
 // What a block may have of shared memory.
 constexpr int kMostShared = 227 * 1024;
 
+// Asynchronous on the stream, with `memory` bytes of dynamic shared memory a block; nothing for an
+// empty grid. Throws std::runtime_error.
 template <class Kernel, class... Arguments>
 void launch(Kernel kernel, dim3 grid, int threads, int memory, cudaStream_t stream,
             const Arguments&... arguments) {

@@ -13,7 +13,8 @@
 
 namespace ringcheck::reference {
 
-// What the pairs of one tile add to the sums of (7), (8) and (9). T = dS = P (G - delta), where
+// What the pairs of one tile add to the sums of (7), (8) and (9) of docs/numerics.md. P is
+// recomputed from the LSE (FlashAttention-2, Dao 2023, section 3.1). T = dS = P (G - delta), where
 // G = dO v^T.
 struct ScoreGradients {
   Terms dq;  // P sigma^G, and what is summed with |k| and k^2

@@ -20,8 +20,10 @@ namespace ringcheck::reference {
 // The truth and how far a correct implementation may be from it, element by element.
 struct Judgement {
   Tensors value;
-  Tensors bound;  // B: the worst case; an error above it proves a violation
-  Tensors sigma;  // the predicted root mean square error
+  Tensors bound;  // B: the worst case to first order (Higham, Accuracy and Stability of Numerical
+                  // Algorithms, chapters 3 and 4); an error above it proves a violation
+  Tensors sigma;  // the root mean square error if roundings are independent, which they need not be
+                  // (the model of Higham and Mary 2019)
 };
 
 // Some queries, whose O, LSE and dQ are judged, and some keys, whose dK and dV are: where all would
@@ -36,7 +38,8 @@ struct Sample {
 // Evaluates attention and, for an implementation with this contract that merges `world` partial
 // results, the worst-case bound B and the predicted error sigma of every element
 // (docs/numerics.md gives each formula). `rope`, where it rotates, is undone on dQ and dK with
-// the bounds carried through; inputs.q and inputs.k are the rotated tensors.
+// the bounds carried through; inputs.q and inputs.k are the rotated tensors. float64 on the device
+// of the inputs; throws what attention() throws.
 Judgement judge(const Inputs& inputs, const Contract& contract, int world, const Rope& rope,
                 const Tiling& tiling = {});
 

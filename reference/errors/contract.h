@@ -5,7 +5,8 @@
 namespace ringcheck::reference {
 
 // What an implementation promises about its arithmetic: the constants of the error bounds
-// (docs/numerics.md). u is a unit roundoff, eta half of the smallest subnormal of a format.
+// (docs/numerics.md). u is a unit roundoff, eta half of the smallest subnormal of a format: to
+// round x changes it by at most max(u |x|, eta). The defaults: float32 throughout.
 struct Contract {
   double u_a = 0x1p-24;    // accumulation
   double u_p = 0x1p-24;    // operand rounding of P and dS before the second product

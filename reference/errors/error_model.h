@@ -16,6 +16,7 @@ struct ErrorModel {
   double dim = 1;    // terms of q k
   double dim_v = 1;  // terms of dO v
 
+  // That of one rounding error of the accumulation, spread evenly over -u_a ... u_a.
   double unit_variance() const { return contract.u_a * contract.u_a / 3; }
 
   // The rounding of partial results where it is coarser than the accumulation, else 0.
@@ -24,14 +25,15 @@ struct ErrorModel {
   // The underflow step of that rounding: partial results are rounded to the format of the results.
   double partial_step() const { return contract.u_m > contract.u_a ? contract.eta_o : 0; }
 
-  // Roundings on the way through a chain of n additions.
+  // Roundings on the way through a chain of n additions: n / kappa + kappa, since a matrix unit
+  // adds kappa terms at once (Blanchard, Higham, Lopez, Mary and Pranesh 2020). Element by element.
   at::Tensor effective(const at::Tensor& n) const;
 
   // rho_o(x) = max(u_o |x|, eta_o, eta_e): x is stored as a result.
   at::Tensor output_rounding(const at::Tensor& x) const;
 };
 
-// A bound B and a variance sigma^2.
+// A bound B and a variance sigma^2 of the error of each element, float64 in one shape.
 struct Error {
   at::Tensor bound;
   at::Tensor variance;

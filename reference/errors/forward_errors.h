@@ -15,7 +15,8 @@ struct ForwardErrors {
   Error delta;  // [pairs, rows, 1]
 };
 
-// Formulas (3) to (5).
+// Formulas (3) to (5) of docs/numerics.md: of LSE, O and delta, the sum over channels of dO * O.
+// `scores` is of the same strip; its tiles are evaluated here.
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
                              ScoreErrors& scores, const Room& room);
 

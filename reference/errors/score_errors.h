@@ -10,7 +10,8 @@
 
 namespace ringcheck::reference {
 
-// Formulas (1) and (2) for the tiles of one strip.
+// Formulas (1) and (2) of docs/numerics.md for the tiles of one strip: the error of a score, and of
+// the exponential that the softmax takes of it (Blanchard, Higham and Higham 2021).
 class ScoreErrors {
  public:
   ScoreErrors(const ErrorModel& model, const StripView& strip, const Keys& keys, const Room& room)

@@ -8,15 +8,18 @@
 
 namespace ringcheck::reference {
 
-// The angles of a rotary embedding: how far each slot turns each of its channel pairs.
+// The angles of a rotary embedding: how far each slot turns each of its channel pairs. float64; the
+// cosine and sine are not rounded further.
 struct Turns {
   at::Tensor cos;  // [seq, dim / 2]
   at::Tensor sin;  // [seq, dim / 2]
 };
 
+// By position inside the document, on `device`. Throws std::invalid_argument where dim is odd.
 Turns turns(const Mask& mask, const Rope& rope, int64_t dim, at::Device device);
 
-// Maps the channel pairs (a, b) of x to (straight a + from_b b, from_a a + straight b).
+// Maps the channel pairs (a, b) of x [..., seq, dim] to
+// (straight a + from_b b, from_a a + straight b).
 at::Tensor mix_pairs(const at::Tensor& x, Rope::Pairing pairing, const at::Tensor& straight,
                      const at::Tensor& from_b, const at::Tensor& from_a);
 

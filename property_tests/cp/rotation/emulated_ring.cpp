@@ -45,9 +45,9 @@ Partial merge(const Partial& a, const Partial& b) {
   return {(wa * a.o + wb * b.o) / without_zeros(wa + wb), shift + (wa + wb).log()};
 }
 
-class Ring {
+class EmulatedRing {
  public:
-  Ring(const reference::Inputs& in, const Arithmetic& arithmetic, int world, Mistake mistake)
+  EmulatedRing(const reference::Inputs& in, const Arithmetic& arithmetic, int world, Mistake mistake)
       : arithmetic_(arithmetic),
         mistake_(mistake),
         scale_(in.scale),
@@ -216,7 +216,7 @@ void PrintTo(const Arithmetic& arithmetic, std::ostream* os) { *os << arithmetic
 
 reference::Tensors emulated_ring(const reference::Inputs& inputs, const Arithmetic& arithmetic,
                                  int world, Mistake mistake) {
-  return Ring(inputs, arithmetic, world, mistake).run();
+  return EmulatedRing(inputs, arithmetic, world, mistake).run();
 }
 
 }  // namespace ringcheck::reference_testing

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "property_tests/parity/faults/detection_gate.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <map>
 #include <set>
 
@@ -22,10 +24,9 @@ std::map<std::string, std::string> results_in(const json& matrix, const std::str
 }
 
 std::string place_of(const json& limit) {
-  std::string text;
-  for (const char* part : {"dtype", "what", "scope", "by"})
-    text += (text.empty() ? "" : ", ") + limit.at(part).get<std::string>();
-  return text;
+  std::vector<std::string> parts;
+  for (const char* part : {"dtype", "what", "scope", "by"}) parts.push_back(limit.at(part));
+  return c10::Join(", ", parts);
 }
 
 // By place; nothing is seen where there is none.

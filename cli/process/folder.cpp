@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/workers/folder.h"
+#include "cli/process/folder.h"
 
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
-#include "cli/subcommand.h"
+#include "cli/usage_error.h"
 
 namespace ringcheck::cli {
 

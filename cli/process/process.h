@@ -13,27 +13,32 @@ namespace ringcheck::cli {
 
 // How a process ended.
 struct Ended {
-  int code = 0;              // of exit
+  int code = 0;              // of exit; 127: the program could not be run
   int signal = 0;            // or 0
   std::string text() const;  // "exit code 3", "signal 9 (Killed)"
 };
 
 struct Command {
   std::vector<std::string> words;                  // the program's path first
-  std::map<std::string, std::string> environment;  // added where it is not set
-  std::string output;                              // file that takes stdout and stderr
+  std::map<std::string, std::string> environment;  // beside what this process has, or instead
+  std::string output;                              // file to which stdout is added
+  std::string errors = {};                         // file for stderr; empty: as output
 };
 
-// A child in a process group of its own, with no standard input, that dies with this process.
+// A child in a process group of its own, with no standard input. It dies with the thread that
+// started it. Nothing here waits without a deadline: a process that not even SIGKILL ends, because
+// it waits inside a dead driver, is left behind.
 class Process {
  public:
   explicit Process(const Command& command);  // throws std::runtime_error
-  ~Process();                                // ends the group and waits for the child
+  ~Process();                                // kills the group of a child that was not seen to end
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   pid_t pid() const { return pid_; }
   const std::optional<Ended>& poll();  // does not wait
+  // Waits until the child has ended; false after `seconds`.
+  bool wait(double seconds);
   // Asks the child to end; a child that is not gone after a grace period is killed with its group.
   void end();
 
@@ -41,13 +46,5 @@ class Process {
   pid_t pid_ = -1;
   std::optional<Ended> ended_;
 };
-
-// The first word of a program of that name in PATH.
-std::optional<std::string> find_program(const std::string& name);
-std::string own_path();
-// "R", "S", "T" (stopped), "Z" (dead); empty where there is no such process.
-std::string process_state(pid_t pid);
-// Does a process run whose command line has this word in it?
-bool runs_with(pid_t pid, const std::string& word);
 
 }  // namespace ringcheck::cli

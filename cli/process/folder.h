@@ -9,12 +9,13 @@ namespace ringcheck::cli {
 // A new folder in TMPDIR or /tmp, removed with what it holds.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
+  TemporaryFolder();  // throws UsageError
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
