@@ -16,7 +16,7 @@ namespace ringcheck::reports {
 // A later version may add members. It gets a new number when one is removed or changes its meaning.
 inline constexpr int kSchemaVersion = 1;
 
-enum class Verdict {
+enum class Status {
   kPass,
   kFail,
   kNotSupported,
@@ -27,8 +27,8 @@ enum class Verdict {
   kNotApplicable,  // oracles only
   kNotCalibrated,  // oracles only
 };
-std::string to_text(Verdict verdict);
-Verdict parse_verdict(const std::string& text);  // throws std::invalid_argument
+std::string to_text(Status verdict);
+Status parse_status(const std::string& text);  // throws std::invalid_argument
 
 // A figure that may be NaN or infinite. JSON has no such numbers: there it is the string "nan",
 // "inf" or "-inf".
@@ -41,17 +41,17 @@ struct Figure {
 
 struct TensorResult {
   std::string tensor;  // o | lse | dq | dk | dv
-  Verdict verdict = Verdict::kPass;
+  Status verdict = Status::kPass;
   Figure max_abs, relative, rms_z, max_z, hard_ratio, bias, vacuity;
   int64_t chunks = 0, chunks_counted = 0;
-  Verdict chart = Verdict::kNotCalibrated;
-  Verdict bias_verdict = Verdict::kNotCalibrated;
+  Status chart = Status::kNotCalibrated;
+  Status bias_verdict = Status::kNotCalibrated;
   std::string worst;
 };
 
 struct OracleResult {
   std::string name;
-  Verdict verdict = Verdict::kPass;
+  Status verdict = Status::kPass;
   bool contract = false;  // a failure violates a counter or memory contract, not correctness
   std::vector<TensorResult> tensors;
   std::vector<std::string> findings;
@@ -81,7 +81,7 @@ struct RankResult {
 struct CaseResult {
   std::string name;
   std::string group;  // what the console table sums over
-  Verdict verdict = Verdict::kSkipped;
+  Status verdict = Status::kSkipped;
   std::string reason;     // of every verdict but pass; empty on a pass
   std::string reproduce;  // the command that runs this case alone
   Figure seconds;

@@ -15,8 +15,8 @@ using nlohmann::json;
 
 // Found by nlohmann/json through the types of this namespace.
 
-void to_json(json& j, const Verdict& verdict) { j = to_text(verdict); }
-void from_json(const json& j, Verdict& verdict) { verdict = parse_verdict(j.get<std::string>()); }
+void to_json(json& j, const Status& verdict) { j = to_text(verdict); }
+void from_json(const json& j, Status& verdict) { verdict = parse_status(j.get<std::string>()); }
 
 void to_json(json& j, const Figure& figure) {
   if (std::isfinite(figure.value))

@@ -78,7 +78,7 @@ int VerifyReport::exit_code() const {
   std::vector<reports::CaseResult> cases = result_.cases;
   if (telling_.clean)
     std::erase_if(cases, [](const reports::CaseResult& test) {
-      return test.verdict == reports::Verdict::kInconclusive;
+      return test.verdict == reports::Status::kInconclusive;
     });
   return reports::exit_code(cases);
 }

@@ -100,7 +100,7 @@ size_t hung(const Evidence& evidence) {
   });
 }
 
-Death blame(const Evidence& evidence, size_t rank, reports::Verdict verdict,
+Death blame(const Evidence& evidence, size_t rank, reports::Status verdict,
             const std::string& how) {
   return {verdict, evidence.ranks[rank].test, rank_text(rank, evidence.ranks[rank]) + ": " + how,
           everybody(evidence)};
@@ -114,15 +114,15 @@ Death died(const Evidence& evidence) {
   if (const auto rank = confessed(evidence)) {
     const RankStatus& status = evidence.ranks[*rank];
     const bool hang = status.state == RankState::kTimedOut;
-    return blame(evidence, *rank, hang ? reports::Verdict::kHang : reports::Verdict::kCrash,
+    return blame(evidence, *rank, hang ? reports::Status::kHang : reports::Status::kCrash,
                  status.state == RankState::kSignaled ? signal_text(status.signal) : status.note);
   }
   if (const auto told = told_by_mpirun(evidence))
-    return blame(evidence, told->rank, reports::Verdict::kCrash, told->how);
+    return blame(evidence, told->rank, reports::Status::kCrash, told->how);
   const size_t latest = best(evidence, [&](size_t a, size_t b) {
     return evidence.ranks[a].when > evidence.ranks[b].when;
   });
-  return blame(evidence, latest, reports::Verdict::kCrash,
+  return blame(evidence, latest, reports::Status::kCrash,
                "the worker ended with " + evidence.ended->text());
 }
 
@@ -140,7 +140,7 @@ Death explain(const Evidence& evidence) {
   if (evidence.ended)
     return died(evidence);
   const size_t rank = hung(evidence);
-  return blame(evidence, rank, reports::Verdict::kHang,
+  return blame(evidence, rank, reports::Status::kHang,
                (evidence.stopped[rank] ? "its process is stopped, " : "") +
                    std::string("no rank made progress for ") +
                    reports::seconds_text(evidence.silent_seconds));

@@ -30,7 +30,7 @@ using testing::read_text;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-CaseResult case_of(Verdict verdict) {
+CaseResult case_of(Status verdict) {
   CaseResult test;
   test.name = "ring:p2p/headtail/...";
   test.group = "thread ring:p2p headtail";
@@ -41,9 +41,9 @@ CaseResult case_of(Verdict verdict) {
 }
 
 CaseResult failed(bool contract) {
-  CaseResult test = case_of(Verdict::kFail);
-  test.oracles = {{"parity", Verdict::kPass, false, {}, {}},
-                  {"counters", Verdict::kFail, contract, {}, {"3 messages, want 2"}}};
+  CaseResult test = case_of(Status::kFail);
+  test.oracles = {{"parity", Status::kPass, false, {}, {}},
+                  {"counters", Status::kFail, contract, {}, {"3 messages, want 2"}}};
   return test;
 }
 
@@ -60,7 +60,7 @@ Result result_of(std::vector<CaseResult> cases) {
 Result full_result() {
   CaseResult test = failed(true);
   TensorResult tensor{"dk",
-                      Verdict::kFail,
+                      Status::kFail,
                       kNan,
                       0.25,
                       kInfinity,
@@ -70,8 +70,8 @@ Result full_result() {
                       1e-300,
                       7,
                       6,
-                      Verdict::kNotCalibrated,
-                      Verdict::kPass,
+                      Status::kNotCalibrated,
+                      Status::kPass,
                       "rank 1, position 3"};
   test.oracles[0].tensors = {tensor, {}};
   test.oracles[0].tensors[1].tensor = "o";
@@ -81,7 +81,7 @@ Result full_result() {
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";
-  return result_of({test, case_of(Verdict::kPass), case_of(Verdict::kHang)});
+  return result_of({test, case_of(Status::kPass), case_of(Status::kHang)});
 }
 
 TEST(Result, JsonComesBackAsItWas) {
@@ -100,7 +100,7 @@ TEST(Result, JsonComesBackAsItWas) {
 }
 
 RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
-  CaseResult test = case_of(Verdict::kPass);
+  CaseResult test = case_of(Status::kPass);
   const auto bits = *rc::gen::arbitrary<uint64_t>().as("bits");
   test.seconds = std::bit_cast<double>(bits);
   const CaseResult back = case_from_json(nlohmann::json::parse(to_json(test).dump()));
@@ -133,9 +133,9 @@ TEST(Result, ForeignJsonIsRefused) {
 }
 
 TEST(Result, ExitCodesHaveAnOrder) {
-  const CaseResult pass = case_of(Verdict::kPass), hang = case_of(Verdict::kHang),
-                   crash = case_of(Verdict::kCrash), unclear = case_of(Verdict::kInconclusive),
-                   skipped = case_of(Verdict::kSkipped), refused = case_of(Verdict::kNotSupported);
+  const CaseResult pass = case_of(Status::kPass), hang = case_of(Status::kHang),
+                   crash = case_of(Status::kCrash), unclear = case_of(Status::kInconclusive),
+                   skipped = case_of(Status::kSkipped), refused = case_of(Status::kNotSupported);
   EXPECT_EQ(exit_code({pass}), 0);
   EXPECT_EQ(exit_code({pass, refused}), 0);
   EXPECT_EQ(exit_code({pass, failed(false), failed(true), unclear}), 1);
@@ -150,7 +150,7 @@ TEST(Result, ExitCodesHaveAnOrder) {
 }
 
 TEST(Result, AFailureOfUnknownKindIsACorrectnessFailure) {
-  EXPECT_EQ(exit_code({case_of(Verdict::kFail)}), 1);
+  EXPECT_EQ(exit_code({case_of(Status::kFail)}), 1);
 }
 
 // Well-formed as the XML parser of Python's standard library sees it.
@@ -178,7 +178,7 @@ TEST(Console, TheTableFitsAHundredColumns) {
   tensor.max_z = kNan;
   tensor.vacuity = kInfinity;
   widest.oracles[0].tensors = {tensor};
-  std::istringstream text(console_report(result_of({widest, case_of(Verdict::kSkipped)})));
+  std::istringstream text(console_report(result_of({widest, case_of(Status::kSkipped)})));
   for (std::string line; std::getline(text, line);)
     EXPECT_LE(line.size(), 100U) << line;
 }
