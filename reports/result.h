@@ -7,14 +7,18 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "reports/kind.h"
 
 namespace ringcheck::reports {
 
 // The versioned model behind every report; reports/result.schema.json describes its JSON form.
 // A later version may add members. It gets a new number when one is removed or changes its meaning.
-inline constexpr int kSchemaVersion = 1;
+// Results of version 1 are read as well.
+inline constexpr int kSchemaVersion = 2;
 
 enum class Status {
   kPass,
@@ -93,6 +97,16 @@ struct CaseResult {
   std::string log;                    // the end of what a dead worker wrote to stderr
 };
 
+// What was measured beside what was judged: a figure for each repetition.
+struct Measurement {
+  std::string name;                          // "time", "FLOP/s"
+  std::map<std::string, std::string> parts;  // of what: by them two runs are compared
+  std::string unit;                          // "s", "B/s"; empty: a plain number
+  std::vector<Figure> samples;
+  std::string better = {};                   // smaller | larger; empty: neither
+  std::optional<Figure> limit = {};          // what it must keep to
+};
+
 struct Environment {
   std::string version, commit, libtorch, mpi, compiler;
   std::string host, cpu, system, launcher, transport, device, command, started;
@@ -108,9 +122,11 @@ Summary summary_of(const std::vector<CaseResult>& cases);
 
 struct Result {
   int schema_version = kSchemaVersion;
+  Kind kind = Kind::kVerify;
   Environment environment;
   Summary summary;
   std::vector<CaseResult> cases;
+  std::vector<Measurement> measurements;
 };
 
 // A case fails in correctness, unless every failed oracle is about a counter or memory contract.
@@ -122,6 +138,12 @@ int exit_code(const std::vector<CaseResult>& cases);
 
 nlohmann::json to_json(const Result& result);
 Result result_from_json(const nlohmann::json& json);  // throws std::invalid_argument
+
+void to_json(nlohmann::json& json, const Figure& figure);
+void from_json(const nlohmann::json& json, Figure& figure);
+
+nlohmann::json to_json(const Environment& environment);
+Environment environment_from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
 nlohmann::json to_json(const CaseResult& test);
 CaseResult case_from_json(const nlohmann::json& json);  // throws std::invalid_argument

@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <sstream>
 
@@ -16,6 +18,7 @@
 #include "property_tests/cli/program.h"
 #include "property_tests/property.h"
 #include "reports/console.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 #include "reports/junit.h"
 #include "reports/text.h"
@@ -81,7 +84,14 @@ Result full_result() {
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";
-  return result_of({test, case_of(Status::kPass), case_of(Status::kHang)});
+  Result result = result_of({test, case_of(Status::kPass), case_of(Status::kHang)});
+  result.measurements = {{"time", {{"P", "4"}}, "s", {0.5, kNan}, "smaller", 0.75},
+                         {"messages", {}, "", {12}}};
+  return result;
+}
+
+nlohmann::json schema() {
+  return nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
 }
 
 TEST(Result, JsonComesBackAsItWas) {
@@ -97,6 +107,33 @@ TEST(Result, JsonComesBackAsItWas) {
   EXPECT_TRUE(std::isnan(back.max_abs));
   EXPECT_EQ(back.rms_z, kInfinity);
   EXPECT_EQ(back.max_z, -kInfinity);
+  const std::vector<Measurement> measured = result_from_json(json).measurements;
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_EQ(measured[0].limit, 0.75);
+  EXPECT_TRUE(std::isnan(measured[0].samples[1]));
+  EXPECT_FALSE(measured[1].limit);
+}
+
+// Every result of verify that is committed is read, whatever its version, and is written again as
+// one of this version.
+TEST(Result, CommittedResultsAreRead) {
+  int read = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(RINGCHECK_SOURCE_DIR "/reports/results")) {
+    const auto json = nlohmann::json::parse(read_text(entry.path()));
+    if (entry.path().extension() != ".json" || !json.contains("schema_version") ||
+        json.value("kind", "verify") != "verify")
+      continue;
+    ++read;
+    const Result result = result_from_json(json);
+    EXPECT_EQ(static_cast<size_t>(result.summary.cases), result.cases.size()) << entry.path();
+    EXPECT_EQ(result.summary.cases, json["cases"].size()) << entry.path();
+    const nlohmann::json now = to_json(result);
+    EXPECT_THAT(testing::schema_violations(schema(), now), ::testing::IsEmpty()) << entry.path();
+    EXPECT_EQ(now["summary"], json["summary"]);
+    EXPECT_EQ(now["cases"][0]["name"], json["cases"][0]["name"]);
+  }
+  EXPECT_GT(read, 0);
 }
 
 RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
@@ -111,14 +148,56 @@ RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
 }
 
 TEST(Result, JsonObeysItsSchema) {
-  const auto schema =
-      nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
-  EXPECT_THAT(testing::schema_violations(schema, to_json(full_result())), ::testing::IsEmpty());
+  EXPECT_THAT(testing::schema_violations(schema(), to_json(full_result())), ::testing::IsEmpty());
   nlohmann::json wrong = to_json(full_result());
   wrong["cases"][0]["verdict"] = "perfect";
   wrong["summary"].erase("hang");
   wrong["cases"][0]["ranks"][0]["forward"]["bytes_sent"] = -1;
-  EXPECT_EQ(testing::schema_violations(schema, wrong).size(), 3U);
+  EXPECT_GE(testing::schema_violations(schema(), wrong).size(), 3U);
+}
+
+// What each kind must have, and that no other will do.
+TEST(Result, AKindHasItsOwnMember) {
+  const auto violations = [](const nlohmann::json& file) {
+    return testing::schema_violations(schema(), file).size();
+  };
+  nlohmann::json bench = to_json(full_result());
+  bench["kind"] = "bench";
+  EXPECT_GT(violations(bench), 0U);
+  bench["bench"] = {{"errors", nlohmann::json::array()}};
+  EXPECT_EQ(violations(bench), 0U);
+  for (const char* kind :
+       {"verify", "faults", "sensitivity", "guard", "doctor", "bench", "scaling", "search"}) {
+    EXPECT_EQ(to_text(parse_kind(kind)), kind);
+    EXPECT_GT(violations(envelope(parse_kind(kind), full_result().environment)), 0U) << kind;
+  }
+  nlohmann::json unknown = to_json(full_result());
+  unknown["kind"] = "rumour";
+  EXPECT_GT(violations(unknown), 0U);
+  EXPECT_THROW(result_from_json(unknown), std::invalid_argument);
+}
+
+TEST(Result, TheOwnMemberOfAnotherKindIsRefused) {
+  const Environment here = full_result().environment;
+  const nlohmann::json file = envelope(Kind::kGuard, here, {{"verdict", "pass"}});
+  EXPECT_EQ(own_member(file, Kind::kGuard)["verdict"], "pass");
+  EXPECT_EQ(to_json(environment_from_json(file["environment"])), to_json(here));
+  EXPECT_THROW(own_member(file, Kind::kDoctor), std::invalid_argument);
+  EXPECT_THROW(own_member(envelope(Kind::kGuard, here), Kind::kGuard), std::invalid_argument);
+  nlohmann::json later = file;
+  later["schema_version"] = kSchemaVersion + 1;
+  EXPECT_THROW(own_member(later, Kind::kGuard), std::invalid_argument);
+}
+
+TEST(Result, FilesHaveALineForACaseAndAnyBytes) {
+  const Result result = full_result();
+  const std::string text = file_text(to_json(result));
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_GT(lines, 30);
+  EXPECT_LT(lines, 60);
+  nlohmann::json expected = to_json(result);
+  expected["cases"][0]["log"] = "line\n\x01\xef\xbf\xbd <&>\"'";
+  EXPECT_EQ(nlohmann::json::parse(text), expected);
 }
 
 TEST(Result, ForeignJsonIsRefused) {
