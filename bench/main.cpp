@@ -2,43 +2,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include <thread>
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
 
+#include "bench/reporter.h"
 #include "bench/sweep.h"
-#include "version.h"
+#include "cli/environment.h"
+#include "reports/envelope.h"
+#include "reports/file.h"
 
+namespace ringcheck::bench {
 namespace {
 
-// Google Benchmark's own main ends well even where a benchmark ended in an error.
-class CountingReporter : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) errors_ += run.error_occurred;
-    ran_ += runs.size();
-    ConsoleReporter::ReportRuns(runs);
-  }
-  int exit_code() const { return errors_ > 0 ? 1 : ran_ == 0 ? 77 : 0; }
+constexpr int kUsage = 2;  // exit code
 
- private:
-  size_t errors_ = 0, ran_ = 0;
-};
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::AddCustomContext("ringcheck", ringcheck::version());
-  benchmark::AddCustomContext("commit", ringcheck::commit());
-  std::vector<ringcheck::bench::Benchmark> list;
-  for (const auto& [name, add] : ringcheck::bench::Sweeps::all()) add(list);
+void register_all() {
+  std::vector<Benchmark> list;
+  for (const auto& [name, add] : Sweeps::all()) add(list);
   for (const auto& entry : list) {
     auto* registered = benchmark::RegisterBenchmark(entry.name.c_str(), entry.body);
     registered->Unit(benchmark::kMillisecond);
     if (entry.manual_time) registered->UseManualTime();
     else registered->UseRealTime();
   }
-  CountingReporter reporter;
+}
+
+nlohmann::json json_of(const Reporter& reporter, reports::Environment environment) {
+  reports::Result result;
+  result.kind = reports::Kind::kBench;
+  result.environment = std::move(environment);
+  result.measurements = reporter.measurements();
+  nlohmann::json file = reports::to_json(result), errors = nlohmann::json::array();
+  for (const auto& [name, what] : reporter.errors())
+    errors.push_back({{"benchmark", name}, {"error", what}});
+  file["bench"] = {{"errors", errors}};
+  return file;
+}
+
+// Runs what Google Benchmark's own flags say.
+int run(const std::string& json) {
+  if (!json.empty()) reports::check_writable(json);
+  reports::Environment environment = cli::environment();
+  benchmark::AddCustomContext("ringcheck", environment.version);
+  benchmark::AddCustomContext("commit", environment.commit);
+  register_all();
+  const auto begin = std::chrono::steady_clock::now();
+  Reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  environment.command = "ringcheck_bench";
+  environment.wall_seconds = wall.count();
+  if (!json.empty()) reports::write_json(json, json_of(reporter, environment));
   return reporter.exit_code();
+}
+
+}  // namespace
+}  // namespace ringcheck::bench
+
+int main(int argc, char** argv) {
+  using namespace ringcheck;
+  benchmark::Initialize(&argc, argv);
+  std::string json;
+  CLI::App program("times what is right; --help shows the flags of Google Benchmark as well");
+  program.add_option("--json", json, "write the result")->type_name("FILE");
+  try {
+    program.parse(argc, argv);
+    return bench::run(json);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : bench::kUsage;
+  } catch (const reports::Unwritable& error) {
+    std::cerr << "ringcheck_bench: " << error.what() << "\n";
+    return bench::kUsage;
+  }
 }

@@ -17,13 +17,13 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-reports::Verdict verdict_of(parity::Status status) {
-  return reports::parse_verdict(parity::to_text(status));
+reports::Status status_of(parity::Status status) {
+  return reports::parse_status(parity::to_text(status));
 }
 
 reports::TensorResult to_result(const parity::TensorVerdict& tensor) {
   return {tensor.tensor,
-          verdict_of(tensor.status),
+          status_of(tensor.status),
           tensor.max_abs,
           tensor.relative,
           tensor.rms_z,
@@ -33,14 +33,14 @@ reports::TensorResult to_result(const parity::TensorVerdict& tensor) {
           tensor.vacuity,
           tensor.chunks,
           tensor.chunks_counted,
-          verdict_of(tensor.chart),
-          verdict_of(tensor.bias_status),
+          status_of(tensor.chart),
+          status_of(tensor.bias_status),
           tensor.worst};
 }
 
 reports::OracleResult to_result(const parity::OracleVerdict& oracle) {
   reports::OracleResult result{
-      oracle.name, verdict_of(oracle.status), oracle.contract, {}, oracle.findings};
+      oracle.name, status_of(oracle.status), oracle.contract, {}, oracle.findings};
   for (const parity::TensorVerdict& tensor : oracle.tensors)
     result.tensors.push_back(to_result(tensor));
   return result;
@@ -80,7 +80,7 @@ std::string reproduce_command(const parity::Case& test) {
   return "ringcheck verify --case " + quoted(parity::to_text(test));
 }
 
-reports::CaseResult to_result(const parity::Case& test, reports::Verdict verdict,
+reports::CaseResult to_result(const parity::Case& test, reports::Status verdict,
                               const std::string& reason) {
   reports::CaseResult result;
   result.name = parity::to_text(test);
@@ -94,7 +94,7 @@ reports::CaseResult to_result(const parity::Case& test, reports::Verdict verdict
 }
 
 reports::CaseResult to_result(const parity::Verdict& verdict) {
-  reports::CaseResult result = to_result(verdict.test, verdict_of(verdict.status), verdict.reason);
+  reports::CaseResult result = to_result(verdict.test, status_of(verdict.status), verdict.reason);
   result.seconds = verdict.seconds;
   for (const parity::OracleVerdict& oracle : verdict.oracles)
     result.oracles.push_back(to_result(oracle));

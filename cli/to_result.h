@@ -13,7 +13,7 @@ namespace ringcheck::cli {
 std::string reproduce_command(const parity::Case& test);
 
 // A case that did not come to a verdict of its own.
-reports::CaseResult to_result(const parity::Case& test, reports::Verdict verdict,
+reports::CaseResult to_result(const parity::Case& test, reports::Status verdict,
                               const std::string& reason);
 reports::CaseResult to_result(const parity::Verdict& verdict);
 

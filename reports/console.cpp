@@ -25,19 +25,19 @@ struct Row {
   double margin = 0, z = 0, vacuity = 0, seconds = 0;
 
   void add(const CaseResult& test) {
-    const bool bad = test.verdict == Verdict::kFail || test.verdict == Verdict::kHang ||
-                     test.verdict == Verdict::kCrash;
+    const bool bad = test.verdict == Status::kFail || test.verdict == Status::kHang ||
+                     test.verdict == Status::kCrash;
     ++cases;
-    passed += test.verdict == Verdict::kPass;
+    passed += test.verdict == Status::kPass;
     failed += bad;
-    other += test.verdict != Verdict::kPass && !bad;
+    other += test.verdict != Status::kPass && !bad;
     seconds += test.seconds;
     for (const OracleResult& oracle : test.oracles)
       for (const TensorResult& tensor : oracle.tensors) {
         measured = true;
         raise(margin, tensor.hard_ratio);
         raise(z, tensor.max_z);
-        if (tensor.verdict != Verdict::kNotApplicable)
+        if (tensor.verdict != Status::kNotApplicable)
           raise(vacuity, tensor.vacuity);
       }
   }
@@ -106,7 +106,7 @@ std::string in_full(const CaseResult& test) {
 }
 
 // Not supported and skipped cases by their reason.
-std::string not_run(const std::vector<CaseResult>& cases, Verdict verdict, const char* title) {
+std::string not_run(const std::vector<CaseResult>& cases, Status verdict, const char* title) {
   std::map<std::string, int64_t> reasons;
   for (const CaseResult& test : cases)
     if (test.verdict == verdict)
@@ -121,8 +121,8 @@ std::string did_not_pass(const std::vector<CaseResult>& cases) {
   std::string text;
   size_t shown = 0, all = 0;
   for (const CaseResult& test : cases) {
-    if (test.verdict == Verdict::kPass || test.verdict == Verdict::kNotSupported ||
-        test.verdict == Verdict::kSkipped)
+    if (test.verdict == Status::kPass || test.verdict == Status::kNotSupported ||
+        test.verdict == Status::kSkipped)
       continue;
     ++all;
     if (shown == kCases)
@@ -184,8 +184,8 @@ std::string console_line(const CaseResult& test) {
 std::string console_report(const Result& result) {
   const auto& cases = result.cases;
   return table(cases) + did_not_pass(cases) +
-         not_run(cases, Verdict::kNotSupported, "Not supported:") +
-         not_run(cases, Verdict::kSkipped, "Skipped:") + "\n" + sum_text(result);
+         not_run(cases, Status::kNotSupported, "Not supported:") +
+         not_run(cases, Status::kSkipped, "Skipped:") + "\n" + sum_text(result);
 }
 
 }  // namespace ringcheck::reports

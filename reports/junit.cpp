@@ -23,14 +23,14 @@ std::string attribute(const char* name, int64_t value) {
 
 std::string seconds(double value) { return fixed(value < 0 ? 0 : value, 3); }
 
-const char* element_of(Verdict verdict) {
+const char* element_of(Status verdict) {
   switch (verdict) {
-    case Verdict::kPass:
+    case Status::kPass:
       return nullptr;
-    case Verdict::kFail:
+    case Status::kFail:
       return "failure";
-    case Verdict::kNotSupported:
-    case Verdict::kSkipped:
+    case Status::kNotSupported:
+    case Status::kSkipped:
       return "skipped";
     default:
       return "error";
@@ -56,7 +56,7 @@ std::string test_case(const CaseResult& test, const std::string& suite) {
       body += finding + "\n";
     body += "reproduce: " + test.reproduce;
     text += "      <" + std::string(element) + attribute("message", headline(test)) +
-            (test.verdict == Verdict::kSkipped || test.verdict == Verdict::kNotSupported
+            (test.verdict == Status::kSkipped || test.verdict == Status::kNotSupported
                  ? ""
                  : attribute("type", to_text(test.verdict))) +
             ">" + xml_escaped(body) + "</" + element + ">\n";

@@ -10,29 +10,29 @@
 namespace ringcheck::reports {
 namespace {
 
-constexpr std::array<std::pair<Verdict, const char*>, 9> kVerdicts{{
-    {Verdict::kPass, "pass"},
-    {Verdict::kFail, "fail"},
-    {Verdict::kNotSupported, "not_supported"},
-    {Verdict::kSkipped, "skipped"},
-    {Verdict::kInconclusive, "inconclusive"},
-    {Verdict::kHang, "hang"},
-    {Verdict::kCrash, "crash"},
-    {Verdict::kNotApplicable, "not_applicable"},
-    {Verdict::kNotCalibrated, "not_calibrated"},
+constexpr std::array<std::pair<Status, const char*>, 9> kStatuses{{
+    {Status::kPass, "pass"},
+    {Status::kFail, "fail"},
+    {Status::kNotSupported, "not_supported"},
+    {Status::kSkipped, "skipped"},
+    {Status::kInconclusive, "inconclusive"},
+    {Status::kHang, "hang"},
+    {Status::kCrash, "crash"},
+    {Status::kNotApplicable, "not_applicable"},
+    {Status::kNotCalibrated, "not_calibrated"},
 }};
 
 }  // namespace
 
-std::string to_text(Verdict verdict) {
-  for (const auto& [known, text] : kVerdicts)
+std::string to_text(Status verdict) {
+  for (const auto& [known, text] : kStatuses)
     if (known == verdict)
       return text;
   throw std::logic_error("a verdict without a name");
 }
 
-Verdict parse_verdict(const std::string& text) {
-  for (const auto& [verdict, known] : kVerdicts)
+Status parse_status(const std::string& text) {
+  for (const auto& [verdict, known] : kStatuses)
     if (text == known)
       return verdict;
   throw std::invalid_argument("unknown verdict '" + text + "'");
@@ -43,27 +43,27 @@ Summary summary_of(const std::vector<CaseResult>& cases) {
   for (const CaseResult& test : cases) {
     ++sum.cases;
     switch (test.verdict) {
-      case Verdict::kPass:
+      case Status::kPass:
         ++sum.passed;
         break;
-      case Verdict::kFail:
+      case Status::kFail:
         ++sum.failed;
         break;
-      case Verdict::kNotSupported:
+      case Status::kNotSupported:
         ++sum.not_supported;
         break;
-      case Verdict::kSkipped:
+      case Status::kSkipped:
         ++sum.skipped;
         break;
-      case Verdict::kHang:
+      case Status::kHang:
         ++sum.hang;
         break;
-      case Verdict::kCrash:
+      case Status::kCrash:
         ++sum.crash;
         break;
-      case Verdict::kInconclusive:
-      case Verdict::kNotApplicable:
-      case Verdict::kNotCalibrated:
+      case Status::kInconclusive:
+      case Status::kNotApplicable:
+      case Status::kNotCalibrated:
         ++sum.inconclusive;
         break;
     }
@@ -74,7 +74,7 @@ Summary summary_of(const std::vector<CaseResult>& cases) {
 bool only_contract(const CaseResult& test) {
   bool contract = false;
   for (const OracleResult& oracle : test.oracles) {
-    if (oracle.verdict != Verdict::kFail)
+    if (oracle.verdict != Status::kFail)
       continue;
     if (!oracle.contract)
       return false;
@@ -86,7 +86,7 @@ bool only_contract(const CaseResult& test) {
 int exit_code(const std::vector<CaseResult>& cases) {
   const Summary sum = summary_of(cases);
   const auto wrong = [](const CaseResult& test) {
-    return test.verdict == Verdict::kFail && !only_contract(test);
+    return test.verdict == Status::kFail && !only_contract(test);
   };
   if (sum.hang + sum.crash > 0)
     return 5;

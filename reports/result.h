@@ -7,16 +7,20 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "reports/kind.h"
 
 namespace ringcheck::reports {
 
 // The versioned model behind every report; reports/result.schema.json describes its JSON form.
 // A later version may add members. It gets a new number when one is removed or changes its meaning.
-inline constexpr int kSchemaVersion = 1;
+// Results of version 1 are read as well.
+inline constexpr int kSchemaVersion = 2;
 
-enum class Verdict {
+enum class Status {
   kPass,
   kFail,
   kNotSupported,
@@ -27,8 +31,8 @@ enum class Verdict {
   kNotApplicable,  // oracles only
   kNotCalibrated,  // oracles only
 };
-std::string to_text(Verdict verdict);
-Verdict parse_verdict(const std::string& text);  // throws std::invalid_argument
+std::string to_text(Status verdict);
+Status parse_status(const std::string& text);  // throws std::invalid_argument
 
 // A figure that may be NaN or infinite. JSON has no such numbers: there it is the string "nan",
 // "inf" or "-inf".
@@ -41,17 +45,17 @@ struct Figure {
 
 struct TensorResult {
   std::string tensor;  // o | lse | dq | dk | dv
-  Verdict verdict = Verdict::kPass;
+  Status verdict = Status::kPass;
   Figure max_abs, relative, rms_z, max_z, hard_ratio, bias, vacuity;
   int64_t chunks = 0, chunks_counted = 0;
-  Verdict chart = Verdict::kNotCalibrated;
-  Verdict bias_verdict = Verdict::kNotCalibrated;
+  Status chart = Status::kNotCalibrated;
+  Status bias_verdict = Status::kNotCalibrated;
   std::string worst;
 };
 
 struct OracleResult {
   std::string name;
-  Verdict verdict = Verdict::kPass;
+  Status verdict = Status::kPass;
   bool contract = false;  // a failure violates a counter or memory contract, not correctness
   std::vector<TensorResult> tensors;
   std::vector<std::string> findings;
@@ -81,7 +85,7 @@ struct RankResult {
 struct CaseResult {
   std::string name;
   std::string group;  // what the console table sums over
-  Verdict verdict = Verdict::kSkipped;
+  Status verdict = Status::kSkipped;
   std::string reason;     // of every verdict but pass; empty on a pass
   std::string reproduce;  // the command that runs this case alone
   Figure seconds;
@@ -91,6 +95,16 @@ struct CaseResult {
   std::vector<std::string> findings;  // of a hang or crash: what every rank was doing;
                                       // of a failure: how often it fails again
   std::string log;                    // the end of what a dead worker wrote to stderr
+};
+
+// What was measured beside what was judged: a figure for each repetition.
+struct Measurement {
+  std::string name;                          // "time", "FLOP/s"
+  std::map<std::string, std::string> parts;  // of what: by them two runs are compared
+  std::string unit;                          // "s", "B/s"; empty: a plain number
+  std::vector<Figure> samples;
+  std::string better = {};                   // smaller | larger; empty: neither
+  std::optional<Figure> limit = {};          // what it must keep to
 };
 
 struct Environment {
@@ -108,9 +122,11 @@ Summary summary_of(const std::vector<CaseResult>& cases);
 
 struct Result {
   int schema_version = kSchemaVersion;
+  Kind kind = Kind::kVerify;
   Environment environment;
   Summary summary;
   std::vector<CaseResult> cases;
+  std::vector<Measurement> measurements;
 };
 
 // A case fails in correctness, unless every failed oracle is about a counter or memory contract.
@@ -122,6 +138,12 @@ int exit_code(const std::vector<CaseResult>& cases);
 
 nlohmann::json to_json(const Result& result);
 Result result_from_json(const nlohmann::json& json);  // throws std::invalid_argument
+
+void to_json(nlohmann::json& json, const Figure& figure);
+void from_json(const nlohmann::json& json, Figure& figure);
+
+nlohmann::json to_json(const Environment& environment);
+Environment environment_from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
 nlohmann::json to_json(const CaseResult& test);
 CaseResult case_from_json(const nlohmann::json& json);  // throws std::invalid_argument

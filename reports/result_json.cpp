@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "reports/envelope.h"
 #include "reports/result.h"
 
 namespace ringcheck::reports {
@@ -15,8 +16,8 @@ using nlohmann::json;
 
 // Found by nlohmann/json through the types of this namespace.
 
-void to_json(json& j, const Verdict& verdict) { j = to_text(verdict); }
-void from_json(const json& j, Verdict& verdict) { verdict = parse_verdict(j.get<std::string>()); }
+void to_json(json& j, const Status& verdict) { j = to_text(verdict); }
+void from_json(const json& j, Status& verdict) { verdict = parse_status(j.get<std::string>()); }
 
 void to_json(json& j, const Figure& figure) {
   if (std::isfinite(figure.value))
@@ -69,7 +70,39 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, peak_bytes, kv_bytes, trave
                                    wrong_pads, forward, backward, sent_to, received_from)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, group, verdict, reason, reproduce, seconds,
                                    parts, oracles, ranks, findings, log)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result, schema_version, environment, summary, cases)
+
+// A limit is absent where there is none.
+void to_json(json& j, const Measurement& one) {
+  j = {{"name", one.name}, {"parts", one.parts}, {"unit", one.unit}, {"samples", one.samples},
+       {"better", one.better}};
+  if (one.limit) j["limit"] = *one.limit;
+}
+void from_json(const json& j, Measurement& one) {
+  one = {j.at("name"), j.at("parts"), j.at("unit"), {}, j.at("better"), {}};
+  one.samples = j.at("samples").get<std::vector<Figure>>();
+  if (j.contains("limit")) one.limit = j.at("limit").get<Figure>();
+}
+
+void to_json(json& j, const Result& result) {
+  j = envelope(result.kind, result.environment);
+  if (has_cases(result.kind)) {
+    j["summary"] = result.summary;
+    j["cases"] = result.cases;
+  }
+  j["measurements"] = result.measurements;
+}
+
+void from_json(const json& j, Result& result) {
+  result.schema_version = j.at("schema_version");
+  result.kind = kind_of(j);
+  result.environment = j.at("environment");
+  if (has_cases(result.kind)) {
+    result.summary = j.at("summary");
+    result.cases = j.at("cases").get<std::vector<CaseResult>>();
+  }
+  if (j.contains("measurements"))
+    result.measurements = j.at("measurements").get<std::vector<Measurement>>();
+}
 
 namespace {
 
@@ -92,16 +125,15 @@ json written(const Type& value) {
 }  // namespace
 
 json to_json(const Result& result) { return written(result); }
+json to_json(const Environment& environment) { return written(environment); }
 json to_json(const CaseResult& test) { return written(test); }
 
 Result result_from_json(const json& j) {
-  const int version = j.is_object() ? j.value("schema_version", 0) : 0;
-  if (version != kSchemaVersion)
-    throw std::invalid_argument("result has schema version " + std::to_string(version) +
-                                ", this program reads " + std::to_string(kSchemaVersion));
+  kind_of(j);
   return parse<Result>(j);
 }
 
+Environment environment_from_json(const json& j) { return parse<Environment>(j); }
 CaseResult case_from_json(const json& j) { return parse<CaseResult>(j); }
 
 }  // namespace ringcheck::reports

@@ -99,13 +99,13 @@ std::string xml_escaped(const std::string& text) {
 }
 
 std::string headline(const CaseResult& test) {
-  if (test.verdict == Verdict::kPass)
+  if (test.verdict == Status::kPass)
     return "";
   if (!test.reason.empty())
     return test.reason;
   std::string names;
   for (const OracleResult& oracle : test.oracles)
-    if (oracle.verdict == Verdict::kFail)
+    if (oracle.verdict == Status::kFail)
       names += (names.empty() ? "" : ", ") + oracle.name;
   return names.empty() ? to_text(test.verdict) : "failed: " + names;
 }
@@ -113,7 +113,7 @@ std::string headline(const CaseResult& test) {
 std::vector<std::string> findings_of(const CaseResult& test) {
   std::vector<std::string> lines = test.findings;
   for (const OracleResult& oracle : test.oracles) {
-    if (oracle.verdict != Verdict::kFail && oracle.verdict != Verdict::kInconclusive)
+    if (oracle.verdict != Status::kFail && oracle.verdict != Status::kInconclusive)
       continue;
     for (const std::string& finding : oracle.findings)
       lines.push_back(oracle.name + ": " + finding);

@@ -7,17 +7,20 @@
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
+#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "bench/scaling/timing.h"
+#include "bench/scaling/scaled.h"
+#include "cli/environment.h"
+#include "cli/to_result.h"
 #include "cp/device/cuda_library.h"
 #include "cp/worlds/launcher.h"
 #include "cp/worlds/mpi_world.h"
 #include "parity/judge/expected/expected.h"
 #include "parity/judge/runner.h"
-#include "version.h"
+#include "reports/envelope.h"
+#include "reports/file.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -102,37 +105,29 @@ class Ranks final : public Worlds {
   std::unique_ptr<Session> gpus_;
 };
 
-double tflop(const parity::Case& test) {
-  int64_t sum = 0;
-  for (int rank = 0; rank < test.world; ++rank) {
-    const parity::ExpectedCounters expected = parity::expected_counters(test, rank);
-    sum += expected.forward.flops + expected.backward.flops;
-  }
-  return static_cast<double>(sum) * 1e-12;
+// A thread world shares what devices there are.
+int devices_of(const parity::Case& test) {
+  return test.world_kind == "thread"
+             ? std::min(test.world, device_count(parity::device_type_of(test)))
+             : test.world;
 }
 
-// The case, and the same problem on one device, timed in this run.
-nlohmann::json measured(Worlds& worlds, const parity::Case& test, const Options& options) {
-  nlohmann::json result{{"case", parity::to_text(test)}};
+// The case, and, where it passes, it and the same problem on one device timed: a wrong result has
+// no speed.
+void measure(Worlds& worlds, const parity::Case& test, int pairs, reports::Result& result) {
+  const auto begin = std::chrono::steady_clock::now();
   const parity::Status status = worlds.verify(test);
-  result["verdict"] = parity::to_text(status);
-  if (status != parity::Status::kPass) return result;  // a wrong result has no speed
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const bool passes = status == parity::Status::kPass;
+  result.cases.push_back(cli::to_result(test, reports::parse_status(parity::to_text(status)),
+                                        passes ? "" : "does not pass, so it was not timed"));
+  result.cases.back().seconds = took.count();
+  if (!passes) return;
   parity::Case alone = test;
   alone.world = 1;
-  const Timing one = worlds.time(alone, options.pairs), timing = worlds.time(test, options.pairs);
-  const bool threads = test.world_kind == "thread";
-  const int devices =
-      threads ? std::min(test.world, device_count(parity::device_type_of(test))) : test.world;
-  result["devices"] = devices;
-  result["seconds"] = timing.seconds;
-  result["seconds_on_one"] = one.seconds;
-  result["tflops_per_device"] = tflop(test) / timing.seconds / devices;
-  result["tflops_on_one"] = tflop(test) / one.seconds;
-  result["eta"] = one.seconds / (timing.seconds * devices);
-  result["exposed_communication"] = timing.exposed_share;
-  result["attention"] = timing.attention_share;
-  result["ledger_overhead"] = timing.ledger_share;
-  return result;
+  const Timing one = worlds.time(alone, pairs), timing = worlds.time(test, pairs);
+  for (auto& measurement : measurements_of({test, devices_of(test), timing, one}))
+    result.measurements.push_back(std::move(measurement));
 }
 
 std::vector<parity::Case> cases_of(const Options& options, bool launched) {
@@ -146,35 +141,44 @@ std::vector<parity::Case> cases_of(const Options& options, bool launched) {
   return cases;
 }
 
-nlohmann::json report_of(Worlds& worlds, const std::vector<parity::Case>& cases,
-                         const Options& options) {
-  nlohmann::json report{{"ringcheck", version()}, {"commit", commit()}, {"pairs", options.pairs}};
-  report["gpus"] = parity::any_on_cuda(cases) ? describe_gpus() : "none used";
-  for (const parity::Case& test : cases)
-    report["cases"].push_back(measured(worlds, test, options));
-  return report;
+reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases,
+                          const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  reports::Result result;
+  result.kind = reports::Kind::kScaling;
+  result.environment = cli::environment();
+  result.environment.command = "ringcheck_scaling --pairs " + std::to_string(options.pairs);
+  if (parity::any_on_cuda(cases)) result.environment.device = describe_gpus();
+  for (const parity::Case& test : cases) measure(worlds, test, options.pairs, result);
+  result.summary = reports::summary_of(result.cases);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  result.environment.wall_seconds = wall.count();
+  return result;
 }
 
 int run(const Options& options) {
   const auto launcher = detect_launcher();
   const std::vector<parity::Case> cases = cases_of(options, launcher.has_value());
+  if (!options.json.empty() && (!launcher || launcher->rank <= 0))
+    reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
   if (launcher) worlds = std::make_unique<Ranks>(*launcher, parity::any_on_cuda(cases));
   else worlds = std::make_unique<Threads>();
-  nlohmann::json report;
+  reports::Result result;
   try {
-    report = report_of(*worlds, cases, options);
+    result = result_of(*worlds, cases, options);
+    if (launcher) result.environment.launcher = describe(*launcher);
   } catch (const std::exception& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
     worlds->abandon(5);
     return 5;
   }
   if (worlds->speaks()) {
-    std::cout << report.dump(1) << std::endl;
-    if (!options.json.empty()) std::ofstream(options.json) << report.dump(1) << "\n";
+    const nlohmann::json file = reports::to_json(result);
+    std::cout << reports::file_text(file) << std::flush;
+    if (!options.json.empty()) reports::write_json(options.json, file);
   }
-  const auto timed = [](const nlohmann::json& one) { return one.contains("seconds"); };
-  return std::ranges::all_of(report["cases"], timed) ? 0 : 1;
+  return result.summary.passed == result.summary.cases ? 0 : 1;
 }
 
 }  // namespace
@@ -192,6 +196,9 @@ int main(int argc, char** argv) {
   try {
     return ringcheck::bench::run(options);
   } catch (const ringcheck::parity::BadCase& error) {
+    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
+    return 2;
+  } catch (const ringcheck::reports::Unwritable& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << "\n";
     return 2;
   } catch (const std::exception& error) {

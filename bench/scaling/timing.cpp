@@ -63,10 +63,10 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
   const double last = timed_pass(comm, test, local, true).seconds;
   const Seconds forward = comm.ledger().seconds(Phase::kForward);
   const Seconds backward = comm.ledger().seconds(Phase::kBackward);
-  return {median(std::move(recorded)),
+  return {std::move(recorded),
           comm.agree_max((forward.exposed + backward.exposed) / last),
           comm.agree_max((forward.attention + backward.attention) / last),
-          median(std::move(longer))};
+          std::move(longer)};
 }
 
 }  // namespace ringcheck::bench

@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "cp/worlds/communicator.h"
 #include "parity/case/case.h"
 
 namespace ringcheck::bench {
 
-// What forward and backward of a case took. Times are of the slowest rank, medians over the passes.
+// What forward and backward of a case took. Times are of the slowest rank, one for each pair of
+// passes.
 struct Timing {
-  double seconds = 0;
+  std::vector<double> seconds;
   double exposed_share = 0;    // of the last pass: communication that no attention kernel covered
   double attention_share = 0;  // of the last pass: attention kernels were at work
   // How much longer a pass takes because the ledger records it; on a CPU how much more of the
   // processor it takes, which other programs do not disturb.
-  double ledger_share = 0;
+  std::vector<double> ledger_shares;
 };
 
 // Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.

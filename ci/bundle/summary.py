@@ -7,6 +7,8 @@ import json
 import sys
 
 result = json.load(open(sys.argv[1]))
+if (kind := result.get("kind", "verify")) != "verify":  # absent before there were kinds
+    sys.exit(f"summary.py: {sys.argv[1]} is a result of kind {kind}; want verify")
 worst = collections.defaultdict(lambda: {"cases": 0, "hard_ratio": 0.0, "max_z": 0.0, "vacuity": 0.0})
 kernels = collections.Counter()
 for case in result["cases"]:

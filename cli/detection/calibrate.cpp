@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/environment.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
 #include "parity/judge/arithmetic.h"
@@ -115,6 +116,7 @@ nlohmann::json arithmetic(const Options& options, const nlohmann::json& known) {
 int run(const Options& options) {
   if (options.seeds < 20) throw UsageError("--seeds " + std::to_string(options.seeds) +
                                            ": a calibration needs at least 20");
+  reports::check_writable(options.file);
   const std::vector<parity::Case> list = shapes(options);
   for (const parity::Case& test : list) {
     parity::validate(test);
@@ -127,6 +129,9 @@ int run(const Options& options) {
                                                                       : std::next(chart);
   const std::string where = options.device == "cpu" ? "cpu" : gpu_architecture();
   if (where != "cpu") contract["architecture"] = where;
+  const reports::Environment here = environment();
+  contract["calibrated"][where] = {{"version", here.version}, {"commit", here.commit},
+                                   {"cpu", here.cpu}, {"started", here.started}};
   nlohmann::json& measured = contract["measured"][where];
   measured = arithmetic(options, measured);
   for (const parity::Case& test : list) {

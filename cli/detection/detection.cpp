@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/detection/detection_page.h"
-#include "cli/json_text.h"
+#include "cli/read_json.h"
 #include "cli/subcommand.h"
 #include "reports/file.h"
 

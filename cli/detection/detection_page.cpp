@@ -31,7 +31,8 @@ std::string in_short(const Detection& detection) {
   std::ostringstream text;
   text << "`ringcheck faults` plants " << faults.counted() + faults.equivalent
        << " bugs, each standing for a real one, and asks: on " << matrix.environment.cores
-       << " cores in " << reports::fixed(matrix.seconds, 0) << " s.\nOf the " << faults.counted()
+       << " cores in " << reports::fixed(matrix.environment.wall_seconds, 0) << " s.\nOf the "
+       << faults.counted()
        << " that can change anything, " << faults.killed << " are killed; counted in every dtype in"
        << " which they can show, " << share(all.killed, all.counted()) << ",\nand "
        << share(all.localised, all.killed) << " name the right tensor, rank or counter.\n"

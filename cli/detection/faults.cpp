@@ -19,7 +19,9 @@
 #include "cli/verify/oracles.h"
 #include "cli/progress.h"
 #include "cli/subcommand.h"
+#include "cp/device/cuda_library.h"
 #include "parity/faults/self_test.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
@@ -117,12 +119,15 @@ std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& optio
 
 // How small an error is still seen.
 int run_sensitivity(const Options& options) {
+  const auto begin = Clock::now();
   Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size());
-  const Limits limits{environment(), options.trials,
-                      parity::sensitivity({dtypes_of(options), options.trials, true,
-                                           [&] { progress.advance(true); }})};
+  Limits limits{environment(), options.trials,
+                parity::sensitivity({dtypes_of(options), options.trials, true,
+                                     [&] { progress.advance(true); }})};
+  limits.environment.command = "ringcheck faults --sensitivity";
+  limits.environment.wall_seconds = seconds_since(begin);
   std::cout << console_text(limits) << std::flush;
-  if (!options.json.empty()) reports::write_file(options.json, json_text(limits));
+  if (!options.json.empty()) reports::write_json(options.json, to_json(limits));
   return 0;
 }
 
@@ -141,10 +146,12 @@ KillMatrix matrix_of(const Options& options) {
 
   KillMatrix matrix;
   matrix.environment = environment();
+  matrix.environment.command = "ringcheck faults";
+  if (options.hunt.device == "cuda") matrix.environment.device = describe_gpus();
   matrix.oracles = options.hunt.oracles;
   matrix.self_test = examine(dtypes, options.hunt.oracles);
   if (matrix.self_test.failures.empty()) matrix.cells = hunted(quarry, options);
-  matrix.seconds = seconds_since(begin);
+  matrix.environment.wall_seconds = seconds_since(begin);
   return matrix;
 }
 
@@ -156,7 +163,7 @@ int run(Options& options) {
   if (options.sensitivity) return run_sensitivity(options);
   const KillMatrix matrix = matrix_of(options);
   std::cout << console_text(matrix) << std::flush;
-  if (!options.json.empty()) reports::write_file(options.json, json_text(matrix));
+  if (!options.json.empty()) reports::write_json(options.json, to_json(matrix));
   return exit_code_of(matrix);
 }
 

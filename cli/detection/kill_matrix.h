@@ -20,7 +20,6 @@ struct KillMatrix {
   std::vector<std::string> oracles;
   parity::SelfTest self_test;
   std::vector<parity::Cell> cells;
-  double seconds = 0;
 };
 
 // In the order in which they come.
@@ -46,10 +45,10 @@ std::string not_killed(const KillMatrix& matrix);
 
 std::string console_text(const KillMatrix& matrix);
 
-// A cell a line. Reading throws nlohmann::json::exception or parity::BadCase where it is no such
-// matrix.
-std::string json_text(const KillMatrix& matrix);
-KillMatrix matrix_from_json(const nlohmann::json& json);
+// A result of kind faults. Reading throws nlohmann::json::exception, std::invalid_argument or
+// parity::BadCase where it is none.
+nlohmann::json to_json(const KillMatrix& matrix);
+KillMatrix matrix_from_json(const nlohmann::json& file);
 nlohmann::json to_json(const parity::Cell& cell);
 parity::Cell cell_from_json(const nlohmann::json& json);
 

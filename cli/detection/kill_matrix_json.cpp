@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "cli/json_text.h"
 #include "cli/detection/kill_matrix.h"
+#include "cli/detection/opened.h"
 #include "cli/detection/peer_scores.h"
 
 namespace ringcheck::cli {
@@ -70,39 +70,34 @@ Cell cell_from_json(const nlohmann::json& json) {
   return cell;
 }
 
-std::string json_text(const KillMatrix& matrix) {
+nlohmann::json to_json(const KillMatrix& matrix) {
   const auto score = [](const Score& s) {
     return nlohmann::json{{"killed", s.killed}, {"survived", s.survived},
                           {"equivalent", s.equivalent}, {"localised", s.localised}};
   };
-  nlohmann::json head{{"schema", 1},
-                      {"commit", matrix.environment.commit},
-                      {"cpu", matrix.environment.cpu},
-                      {"cores", matrix.environment.cores},
-                      {"oracles", matrix.oracles},
-                      {"self_test", {{"demands", matrix.self_test.demands},
-                                     {"failures", matrix.self_test.failures}}},
-                      {"seconds", std::round(matrix.seconds)},
-                      {"score", score(parity::score_of(matrix.cells))},
-                      {"faults", score(score_by_fault(matrix))},
-                      {"unclean", unclean(matrix)}};
-  for (const auto& [peer, theirs] : scores_of_peers(matrix)) head["peers"][peer] = score(theirs);
+  nlohmann::json own{{"oracles", matrix.oracles},
+                     {"self_test", {{"demands", matrix.self_test.demands},
+                                    {"failures", matrix.self_test.failures}}},
+                     {"score", score(parity::score_of(matrix.cells))},
+                     {"by_fault", score(score_by_fault(matrix))},
+                     {"by_dtype", nlohmann::json::object()},
+                     {"peers", nlohmann::json::object()},
+                     {"unclean", unclean(matrix)},
+                     {"cells", nlohmann::json::array()}};
+  for (const auto& [peer, theirs] : scores_of_peers(matrix)) own["peers"][peer] = score(theirs);
   for (const std::string& dtype : dtypes_of(matrix))
-    head["by_dtype"][dtype] = score(score_in(matrix, dtype));
-  nlohmann::json cells = nlohmann::json::array();
-  for (const Cell& cell : matrix.cells) cells.push_back(to_json(cell));
-  return text_with_lines(head, "cells", cells);
+    own["by_dtype"][dtype] = score(score_in(matrix, dtype));
+  for (const Cell& cell : matrix.cells) own["cells"].push_back(to_json(cell));
+  return reports::envelope(reports::Kind::kFaults, matrix.environment, own);
 }
 
-KillMatrix matrix_from_json(const nlohmann::json& json) {
+KillMatrix matrix_from_json(const nlohmann::json& file) {
+  const auto [environment, json] = opened(file, reports::Kind::kFaults);
   KillMatrix matrix;
-  matrix.environment.commit = json.at("commit");
-  matrix.environment.cpu = json.at("cpu");
-  matrix.environment.cores = json.at("cores");
+  matrix.environment = environment;
   matrix.oracles = json.at("oracles");
   matrix.self_test.demands = json.at("self_test").at("demands");
   matrix.self_test.failures = json.at("self_test").at("failures");
-  matrix.seconds = json.at("seconds");
   for (const nlohmann::json& cell : json.at("cells")) matrix.cells.push_back(cell_from_json(cell));
   return matrix;
 }

@@ -53,7 +53,7 @@ std::string console_text(const KillMatrix& matrix) {
     text << reports::left(oracle, 20) << " asked " << reports::right(std::to_string(asked.times), 5)
          << " times, saw " << asked.saw << "\n";
   text << "\n" << peers_table(matrix) << "\n" << headline(matrix)
-       << "wall time: " << reports::seconds_text(matrix.seconds) << "\n";
+       << "wall time: " << reports::seconds_text(matrix.environment.wall_seconds) << "\n";
   return text.str();
 }
 

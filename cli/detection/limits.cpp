@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/json_text.h"
+#include "cli/detection/opened.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -87,7 +87,7 @@ std::string console_text(const Limits& limits) {
   return markdown_text(ours);
 }
 
-std::string json_text(const Limits& limits) {
+nlohmann::json to_json(const Limits& limits) {
   nlohmann::json list = nlohmann::json::array();
   for (const Limit& limit : limits.list)
     list.push_back({{"dtype", limit.dtype},
@@ -95,17 +95,14 @@ std::string json_text(const Limits& limits) {
                     {"scope", limit.scope},
                     {"by", limit.by},
                     {"epsilon", limit.epsilon ? nlohmann::json(*limit.epsilon) : nullptr}});
-  return text_with_lines({{"schema", 1},
-                          {"commit", limits.environment.commit},
-                          {"cpu", limits.environment.cpu},
-                          {"trials", limits.trials}},
-                         "limits", list);
+  return reports::envelope(reports::Kind::kSensitivity, limits.environment,
+                           {{"trials", limits.trials}, {"limits", list}});
 }
 
-Limits limits_from_json(const nlohmann::json& json) {
+Limits limits_from_json(const nlohmann::json& file) {
+  const auto [environment, json] = opened(file, reports::Kind::kSensitivity);
   Limits limits;
-  limits.environment.commit = json.at("commit");
-  limits.environment.cpu = json.at("cpu");
+  limits.environment = environment;
   limits.trials = json.at("trials");
   for (const nlohmann::json& limit : json.at("limits")) {
     limits.list.push_back({limit.at("dtype"), limit.at("what"), limit.at("scope"), limit.at("by"),

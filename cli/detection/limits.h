@@ -25,8 +25,9 @@ struct Limits {
 std::string console_text(const Limits& limits);
 std::string markdown_text(const Limits& limits);
 
-// A limit a line. Reading throws nlohmann::json::exception where it is no such result.
-std::string json_text(const Limits& limits);
-Limits limits_from_json(const nlohmann::json& json);
+// A result of kind sensitivity. Reading throws nlohmann::json::exception or std::invalid_argument
+// where it is none.
+nlohmann::json to_json(const Limits& limits);
+Limits limits_from_json(const nlohmann::json& file);
 
 }  // namespace ringcheck::cli

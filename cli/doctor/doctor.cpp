@@ -16,12 +16,12 @@
 #include "cli/environment.h"
 #include "cli/doctor/finding.h"
 #include "cli/subcommand.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
 namespace {
 
-constexpr int kSchema = 1;
 constexpr int kFoundErrors = 1;  // exit code
 
 struct Options {
@@ -48,17 +48,8 @@ const char* table_word(Severity severity) {
 
 std::string group_of(const Finding& finding) { return finding.id.substr(0, finding.id.find('.')); }
 
-nlohmann::json own_facts() {
-  const reports::Environment own = environment();
-  return {{"version", own.version}, {"commit", own.commit},     {"libtorch", own.libtorch},
-          {"mpi", own.mpi},         {"compiler", own.compiler}, {"host", own.host},
-          {"system", own.system},   {"cpu", own.cpu},           {"cores", own.cores},
-          {"started", own.started}};
-}
-
 Examined examine(double seconds) {
   Examined seen;
-  seen.facts = own_facts();
   seen.join(examine_gpus(seconds));
   seen.join(examine_libraries(seconds, !seen.facts["gpus"].empty()));
   seen.join(examine_variables(own_variables()));
@@ -111,6 +102,7 @@ void print(std::ostream& stream, const Examined& seen) {
   stream << "\n" << verdict(seen) << std::endl;
 }
 
+// What other programs print need not be UTF-8.
 std::string json_text(const Examined& seen) {
   nlohmann::json findings = nlohmann::json::array();
   for (const Finding& finding : seen.findings)
@@ -119,10 +111,10 @@ std::string json_text(const Examined& seen) {
                         {"what", finding.what},
                         {"value", finding.value},
                         {"fix", finding.fix}});
-  const nlohmann::json all{
-      {"schema", kSchema}, {"environment", seen.facts}, {"findings", findings}};
-  // What other programs print need not be UTF-8.
-  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  reports::Environment here = environment();
+  here.command = "ringcheck doctor";
+  return reports::file_text(reports::envelope(reports::Kind::kDoctor, here,
+                                              {{"machine", seen.facts}, {"findings", findings}}));
 }
 
 int run(const Options& options) {

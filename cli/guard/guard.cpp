@@ -5,17 +5,18 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ranges>
 
+#include "cli/environment.h"
 #include "cli/guard/guard_file.h"
 #include "cli/subcommand.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/conservation/conservation.h"
 #include "parity/subject/contract.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 #include "reports/text.h"
 
@@ -25,7 +26,6 @@ namespace {
 using parity::LawVerdict;
 using parity::Status;
 
-constexpr int kSchema = 1;
 constexpr int kFailed = 1, kShowsNothing = 6;  // exit codes
 constexpr int kPartials = 64;  // partial results that an unknown implementation merges at most
 
@@ -137,39 +137,34 @@ void print(const Guarded& all) {
   std::cout << std::flush;
 }
 
-// JSON has no infinity.
-nlohmann::json number(double value) {
-  if (std::isfinite(value))
-    return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-std::string json_text(const Options& options, const Guarded& all) {
+nlohmann::json to_json(const Options& options, const Guarded& all) {
+  using reports::Figure;
   nlohmann::json laws = nlohmann::json::array();
   for (const LawVerdict& law : all.laws)
     laws.push_back({{"law", law.law},
                     {"says", law.says},
                     {"verdict", to_text(law.status)},
-                    {"z", number(law.z)},
-                    {"difference", number(law.difference)},
-                    {"sigma", number(law.sigma)},
+                    {"z", Figure(law.z)},
+                    {"difference", Figure(law.difference)},
+                    {"sigma", Figure(law.sigma)},
                     {"batch", law.batch},
                     {"kv_head", law.kv_head},
                     {"channel", law.channel},
-                    {"power", number(law.power)},
+                    {"power", Figure(law.power)},
                     {"counted", law.counted},
                     {"heads", law.heads}});
-  const nlohmann::json result{{"schema_version", kSchema},
-                              {"verdict", to_text(all.status)},
-                              {"files", options.files},
-                              {"dtypes", dtypes_text(all)},
-                              {"queries", all.sums.queries},
-                              {"keys", all.sums.keys},
-                              {"scale", all.how.scale},
-                              {"rotated", all.how.rotated},
-                              {"laws", laws},
-                              {"findings", all.findings}};
-  return result.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  reports::Environment here = environment();
+  here.command = "ringcheck guard";
+  return reports::envelope(reports::Kind::kGuard, here,
+                           {{"verdict", to_text(all.status)},
+                            {"files", options.files},
+                            {"dtypes", dtypes_text(all)},
+                            {"queries", all.sums.queries},
+                            {"keys", all.sums.keys},
+                            {"scale", all.how.scale},
+                            {"rotated", all.how.rotated},
+                            {"laws", laws},
+                            {"findings", all.findings}});
 }
 
 int run(const Options& options) {
@@ -182,7 +177,7 @@ int run(const Options& options) {
   }
   print(all);
   if (!options.json.empty())
-    reports::write_file(options.json, json_text(options, all));
+    reports::write_json(options.json, to_json(options, all));
   if (all.status == Status::kFail)
     return kFailed;
   return all.status == Status::kPass ? 0 : kShowsNothing;

@@ -15,21 +15,21 @@ constexpr int kRuns = 5;
 constexpr int kCases = 3;
 constexpr double kLongest = 10;  // seconds
 
-using reports::Verdict;
+using reports::Status;
 
 bool worth_repeating(const reports::CaseResult& test) {
-  return test.verdict == Verdict::kFail && test.seconds <= kLongest;
+  return test.verdict == Status::kFail && test.seconds <= kLongest;
 }
 
 // Until a run does not end by itself: another would cost another deadline.
 std::string further_runs_of(const parity::Case& test, const SupervisorOptions& options) {
   int runs = 0, failed = 0;
   while (runs < kRuns) {
-    const Verdict verdict = supervise({test}, options).front().verdict;
-    if (verdict == Verdict::kSkipped) return "";
+    const Status verdict = supervise({test}, options).front().verdict;
+    if (verdict == Status::kSkipped) return "";
     ++runs;
-    failed += verdict == Verdict::kPass ? 0 : 1;
-    if (verdict == Verdict::kHang || verdict == Verdict::kCrash) break;
+    failed += verdict == Status::kPass ? 0 : 1;
+    if (verdict == Status::kHang || verdict == Status::kCrash) break;
   }
   return reports::failed_again(failed, runs);
 }

@@ -81,7 +81,7 @@ int run_supervised(const Options& options, const Selection& selection) {
   auto progress = std::make_unique<Progress>(selection.cases.size());
   supervisor.finished = [&](const reports::CaseResult& test) {
     report.line(test);
-    progress->advance(test.verdict == reports::Verdict::kPass);
+    progress->advance(test.verdict == reports::Status::kPass);
   };
   std::vector<reports::CaseResult> results = supervise(selection.cases, supervisor);
   progress.reset();

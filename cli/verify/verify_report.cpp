@@ -11,6 +11,7 @@
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
 #include "reports/console.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 #include "reports/junit.h"
 
@@ -66,9 +67,7 @@ void VerifyReport::print() const {
 
 void VerifyReport::write() const {
   if (!telling_.json.empty())
-    reports::write_file(telling_.json,
-                        reports::to_json(result_).dump(
-                            1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    reports::write_json(telling_.json, reports::to_json(result_));
   if (!telling_.junit.empty()) reports::write_file(telling_.junit, reports::junit(result_));
 }
 
@@ -78,7 +77,7 @@ int VerifyReport::exit_code() const {
   std::vector<reports::CaseResult> cases = result_.cases;
   if (telling_.clean)
     std::erase_if(cases, [](const reports::CaseResult& test) {
-      return test.verdict == reports::Verdict::kInconclusive;
+      return test.verdict == reports::Status::kInconclusive;
     });
   return reports::exit_code(cases);
 }

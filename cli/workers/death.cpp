@@ -100,7 +100,7 @@ size_t hung(const Remains& remains) {
   });
 }
 
-Death blame(const Remains& remains, size_t rank, reports::Verdict verdict, const std::string& how) {
+Death blame(const Remains& remains, size_t rank, reports::Status verdict, const std::string& how) {
   return {verdict, remains.ranks[rank].test, rank_text(rank, remains.ranks[rank]) + ": " + how,
           everybody(remains)};
 }
@@ -109,16 +109,16 @@ Death died(const Remains& remains) {
   if (const auto rank = confessed(remains)) {
     const RankStatus& status = remains.ranks[*rank];
     const bool hang = status.state == RankState::kTimedOut;
-    return blame(remains, *rank, hang ? reports::Verdict::kHang : reports::Verdict::kCrash,
+    return blame(remains, *rank, hang ? reports::Status::kHang : reports::Status::kCrash,
                  status.state == RankState::kSignaled ? Ended{0, status.signal}.text()
                                                       : status.note);
   }
   if (const auto told = told_by_mpirun(remains))
-    return blame(remains, told->rank, reports::Verdict::kCrash, told->how);
+    return blame(remains, told->rank, reports::Status::kCrash, told->how);
   const size_t latest = best(remains, [&](size_t a, size_t b) {
     return remains.ranks[a].when > remains.ranks[b].when;
   });
-  return blame(remains, latest, reports::Verdict::kCrash,
+  return blame(remains, latest, reports::Status::kCrash,
                "the worker ended with " + remains.ended->text());
 }
 
@@ -136,7 +136,7 @@ Death explain(const Remains& remains) {
   if (remains.ended)
     return died(remains);
   const size_t rank = hung(remains);
-  return blame(remains, rank, reports::Verdict::kHang,
+  return blame(remains, rank, reports::Status::kHang,
                (remains.stopped[rank] ? "its process is stopped, " : "") +
                    std::string("no rank made progress for ") +
                    reports::seconds_text(remains.silent_seconds));

@@ -25,7 +25,7 @@ Remains collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>
 
 // Which rank is to blame, in which case, and what every rank was doing.
 struct Death {
-  reports::Verdict verdict = reports::Verdict::kCrash;
+  reports::Status verdict = reports::Status::kCrash;
   int test = -1;  // among the cases of the group; -1: before the first one
   std::string reason;
   std::vector<std::string> findings;

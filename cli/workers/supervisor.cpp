@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using reports::CaseResult;
-using reports::Verdict;
+using reports::Status;
 
 constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
 constexpr double kTimeToStart = 60, kTimeToEnd = 30;
@@ -115,7 +115,7 @@ class Supervision {
 
   void skip(const Indexes& indexes, const std::string& reason) {
     for (const size_t index : indexes)
-      finish(index, to_result(cases_[index], Verdict::kSkipped, reason));
+      finish(index, to_result(cases_[index], Status::kSkipped, reason));
   }
 
   // A new worker for what the last one left, until nothing is left.
@@ -197,7 +197,7 @@ class Supervision {
     if (ended && ended->code == 0 && ended->signal == 0)
       return;
     CaseResult& result = *results_[last];
-    result.verdict = ended ? Verdict::kCrash : Verdict::kHang;
+    result.verdict = ended ? Status::kCrash : Status::kHang;
     result.reason = "after its last case the worker " +
                     (ended ? "ended with " + ended->text() : std::string("did not end"));
     result.log = tail(workers.output(), 4000);

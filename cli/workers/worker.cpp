@@ -90,7 +90,7 @@ int run_threads(const Options& options) {
     try {
       results.write(i, to_result(parity::verify(cases[i], run)));
     } catch (const std::exception& error) {
-      results.write(i, to_result(cases[i], reports::Verdict::kCrash, error.what()));
+      results.write(i, to_result(cases[i], reports::Status::kCrash, error.what()));
     }
   }
   status.done(0);

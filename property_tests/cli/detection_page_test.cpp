@@ -50,12 +50,34 @@ TEST(DetectionPage, SaysInShortWhatReadmeSays) {
 TEST(DetectionPage, FollowsItsFigures) {
   const Folder folder;
   auto matrix = committed_result("cpu_faults.json");
-  for (auto& cell : matrix["cells"])
+  for (auto& cell : own_part(matrix)["cells"])
     if (cell["result"] == "killed") cell["result"] = "survived";
   write_text(folder.file("cpu_faults.json"), matrix.dump());
   const Ran ran = page_of(folder.file("cpu_faults.json"));
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("**survived**"), HasSubstr(" 0 are killed")));
+}
+
+// What was written before results had a kind and what is written now give the same page.
+TEST(DetectionPage, ReadsResultsOfAKindAsThoseBefore) {
+  const Folder folder;
+  const auto earlier = committed_result("cpu_faults.json");
+  const Ran fresh = ringcheck({"faults", "--fault", "length_rounded_down", "--dtype", "bf16",
+                               "--json", folder.file("fresh.json")});
+  ASSERT_EQ(fresh.code, 0) << fresh.err;
+  auto now = nlohmann::json::parse(read_text(folder.file("fresh.json")));
+  now["environment"]["commit"] = earlier["commit"];
+  now["environment"]["cpu"] = earlier["cpu"];
+  now["environment"]["cores"] = earlier["cores"];
+  now["environment"]["wall_seconds"] = earlier["seconds"];
+  now["faults"] = earlier;
+  write_text(folder.file("cpu_faults.json"), now.dump());
+  const Ran ran = page_of(folder.file("cpu_faults.json"));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(ran.out == page_of(committed("reports/results/cpu_faults.json")).out);
+  now["kind"] = "sensitivity";
+  write_text(folder.file("wrong.json"), now.dump());
+  EXPECT_EQ(page_of(folder.file("wrong.json")).code, 2);
 }
 
 TEST(DetectionPage, RefusesWhatIsNoResult) {

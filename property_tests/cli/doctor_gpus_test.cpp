@@ -144,7 +144,7 @@ TEST(DoctorOfGpus, WhatNvidiaSmiSaysInsteadIsExplained) {
     machine.program("nvidia-smi", std::string("#!/bin/sh\n") + answer.script + "\n");
     const Diagnosis seen = diagnose(machine);
     expect(seen, answer.id, answer.severity, answer.says, answer.fix);
-    EXPECT_THAT(seen.all["environment"]["gpus"], IsEmpty());
+    EXPECT_THAT(seen.machine()["gpus"], IsEmpty());
   }
 }
 

@@ -112,7 +112,7 @@ void PretendedMachine::rewrite(int gpu) const {
 }
 
 json Diagnosis::finding(const std::string& id) const {
-  for (const json& finding : all["findings"])
+  for (const json& finding : findings())
     if (finding["id"] == id)
       return finding;
   return nullptr;
@@ -120,7 +120,7 @@ json Diagnosis::finding(const std::string& id) const {
 
 std::set<std::string> Diagnosis::ids(const std::string& beginning) const {
   std::set<std::string> found;
-  for (const json& finding : all["findings"])
+  for (const json& finding : findings())
     if (finding["id"].get<std::string>().starts_with(beginning) && finding["severity"] != "ok")
       found.insert(finding["id"]);
   return found;

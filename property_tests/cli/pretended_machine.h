@@ -38,6 +38,8 @@ struct Diagnosis {
   Ran ran;
   nlohmann::json all;
 
+  const nlohmann::json& machine() const { return all["doctor"]["machine"]; }
+  const nlohmann::json& findings() const { return all["doctor"]["findings"]; }
   // Null where there is none of that id.
   nlohmann::json finding(const std::string& id) const;
   // Of the findings that begin so and are not "ok".

@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <sstream>
 
@@ -16,6 +18,7 @@
 #include "property_tests/cli/program.h"
 #include "property_tests/property.h"
 #include "reports/console.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 #include "reports/junit.h"
 #include "reports/text.h"
@@ -34,7 +37,7 @@ using testing::read_text;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-CaseResult case_of(Verdict verdict) {
+CaseResult case_of(Status verdict) {
   CaseResult test;
   test.name = "ring:p2p/headtail/...";
   test.group = "thread ring:p2p headtail";
@@ -45,9 +48,9 @@ CaseResult case_of(Verdict verdict) {
 }
 
 CaseResult failed(bool contract) {
-  CaseResult test = case_of(Verdict::kFail);
-  test.oracles = {{"parity", Verdict::kPass, false, {}, {}},
-                  {"counters", Verdict::kFail, contract, {}, {"3 messages, want 2"}}};
+  CaseResult test = case_of(Status::kFail);
+  test.oracles = {{"parity", Status::kPass, false, {}, {}},
+                  {"counters", Status::kFail, contract, {}, {"3 messages, want 2"}}};
   return test;
 }
 
@@ -64,7 +67,7 @@ Result result_of(std::vector<CaseResult> cases) {
 Result full_result() {
   CaseResult test = failed(true);
   TensorResult tensor{"dk",
-                      Verdict::kFail,
+                      Status::kFail,
                       kNan,
                       0.25,
                       kInfinity,
@@ -74,8 +77,8 @@ Result full_result() {
                       1e-300,
                       7,
                       6,
-                      Verdict::kNotCalibrated,
-                      Verdict::kPass,
+                      Status::kNotCalibrated,
+                      Status::kPass,
                       "rank 1, position 3"};
   test.oracles[0].tensors = {tensor, {}};
   test.oracles[0].tensors[1].tensor = "o";
@@ -85,7 +88,14 @@ Result full_result() {
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";
-  return result_of({test, case_of(Verdict::kPass), case_of(Verdict::kHang)});
+  Result result = result_of({test, case_of(Status::kPass), case_of(Status::kHang)});
+  result.measurements = {{"time", {{"P", "4"}}, "s", {0.5, kNan}, "smaller", 0.75},
+                         {"messages", {}, "", {12}}};
+  return result;
+}
+
+nlohmann::json schema() {
+  return nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
 }
 
 TEST(Result, JsonComesBackAsItWas) {
@@ -101,10 +111,37 @@ TEST(Result, JsonComesBackAsItWas) {
   EXPECT_TRUE(std::isnan(back.max_abs));
   EXPECT_EQ(back.rms_z, kInfinity);
   EXPECT_EQ(back.max_z, -kInfinity);
+  const std::vector<Measurement> measured = result_from_json(json).measurements;
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_EQ(measured[0].limit, 0.75);
+  EXPECT_TRUE(std::isnan(measured[0].samples[1]));
+  EXPECT_FALSE(measured[1].limit);
+}
+
+// Every result of verify that is committed is read, whatever its version, and is written again as
+// one of this version.
+TEST(Result, CommittedResultsAreRead) {
+  int read = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(RINGCHECK_SOURCE_DIR "/reports/results")) {
+    const auto json = nlohmann::json::parse(read_text(entry.path()));
+    if (entry.path().extension() != ".json" || !json.contains("schema_version") ||
+        json.value("kind", "verify") != "verify")
+      continue;
+    ++read;
+    const Result result = result_from_json(json);
+    EXPECT_EQ(static_cast<size_t>(result.summary.cases), result.cases.size()) << entry.path();
+    EXPECT_EQ(result.summary.cases, json["cases"].size()) << entry.path();
+    const nlohmann::json now = to_json(result);
+    EXPECT_THAT(testing::schema_violations(schema(), now), ::testing::IsEmpty()) << entry.path();
+    EXPECT_EQ(now["summary"], json["summary"]);
+    EXPECT_EQ(now["cases"][0]["name"], json["cases"][0]["name"]);
+  }
+  EXPECT_GT(read, 0);
 }
 
 RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
-  CaseResult test = case_of(Verdict::kPass);
+  CaseResult test = case_of(Status::kPass);
   const auto bits = *rc::gen::arbitrary<uint64_t>().as("bits");
   test.seconds = std::bit_cast<double>(bits);
   const CaseResult back = case_from_json(nlohmann::json::parse(to_json(test).dump()));
@@ -114,18 +151,14 @@ RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
     RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
 }
 
-nlohmann::json our_schema() {
-  return nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
-}
-
 TEST(Result, JsonObeysItsSchema) {
-  EXPECT_THAT(testing::schema_violations(our_schema(), to_json(full_result())), IsEmpty());
+  EXPECT_THAT(testing::schema_violations(schema(), to_json(full_result())), IsEmpty());
   nlohmann::json wrong = to_json(full_result());
   wrong["cases"][0]["verdict"] = "perfect";
   wrong["summary"].erase("hang");
   wrong["cases"][0]["ranks"][0]["forward"]["bytes_sent"] = -1;
   EXPECT_THAT(
-      testing::schema_violations(our_schema(), wrong),
+      testing::schema_violations(schema(), wrong),
       UnorderedElementsAre(
           StartsWith("/cases/0/verdict: 'perfect' is not one of"),
           "/summary: 'hang' is a required property",
@@ -138,13 +171,57 @@ TEST(Result, TheSchemaSpeaksOfEveryValue) {
   nlohmann::json wrong = good;
   for (const auto& [path, value] : values.items())
     wrong[nlohmann::json::json_pointer(path)] = nullptr;
-  const auto violations = testing::schema_violations(our_schema(), wrong);
+  const auto violations = testing::schema_violations(schema(), wrong);
   for (const auto& [path, value] : values.items())
     EXPECT_THAT(violations, Contains(StartsWith(path + ": "))) << path;
 }
 
 TEST(Result, WhatIsNoSchemaIsRefused) {
   EXPECT_THROW(testing::schema_violations({{"type", "number of ranks"}}, 1), std::runtime_error);
+}
+
+// What each kind must have, and that no other will do.
+TEST(Result, AKindHasItsOwnMember) {
+  const auto violations = [](const nlohmann::json& file) {
+    return testing::schema_violations(schema(), file).size();
+  };
+  nlohmann::json bench = to_json(full_result());
+  bench["kind"] = "bench";
+  EXPECT_GT(violations(bench), 0U);
+  bench["bench"] = {{"errors", nlohmann::json::array()}};
+  EXPECT_EQ(violations(bench), 0U);
+  for (const char* kind :
+       {"verify", "faults", "sensitivity", "guard", "doctor", "bench", "scaling", "search"}) {
+    EXPECT_EQ(to_text(parse_kind(kind)), kind);
+    EXPECT_GT(violations(envelope(parse_kind(kind), full_result().environment)), 0U) << kind;
+  }
+  nlohmann::json unknown = to_json(full_result());
+  unknown["kind"] = "rumour";
+  EXPECT_GT(violations(unknown), 0U);
+  EXPECT_THROW(result_from_json(unknown), std::invalid_argument);
+}
+
+TEST(Result, TheOwnMemberOfAnotherKindIsRefused) {
+  const Environment here = full_result().environment;
+  const nlohmann::json file = envelope(Kind::kGuard, here, {{"verdict", "pass"}});
+  EXPECT_EQ(own_member(file, Kind::kGuard)["verdict"], "pass");
+  EXPECT_EQ(to_json(environment_from_json(file["environment"])), to_json(here));
+  EXPECT_THROW(own_member(file, Kind::kDoctor), std::invalid_argument);
+  EXPECT_THROW(own_member(envelope(Kind::kGuard, here), Kind::kGuard), std::invalid_argument);
+  nlohmann::json later = file;
+  later["schema_version"] = kSchemaVersion + 1;
+  EXPECT_THROW(own_member(later, Kind::kGuard), std::invalid_argument);
+}
+
+TEST(Result, FilesHaveALineForACaseAndAnyBytes) {
+  const Result result = full_result();
+  const std::string text = file_text(to_json(result));
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_GT(lines, 30);
+  EXPECT_LT(lines, 60);
+  nlohmann::json expected = to_json(result);
+  expected["cases"][0]["log"] = "line\n\x01\xef\xbf\xbd <&>\"'";
+  EXPECT_EQ(nlohmann::json::parse(text), expected);
 }
 
 TEST(Result, ForeignJsonIsRefused) {
@@ -159,9 +236,9 @@ TEST(Result, ForeignJsonIsRefused) {
 }
 
 TEST(Result, ExitCodesHaveAnOrder) {
-  const CaseResult pass = case_of(Verdict::kPass), hang = case_of(Verdict::kHang),
-                   crash = case_of(Verdict::kCrash), unclear = case_of(Verdict::kInconclusive),
-                   skipped = case_of(Verdict::kSkipped), refused = case_of(Verdict::kNotSupported);
+  const CaseResult pass = case_of(Status::kPass), hang = case_of(Status::kHang),
+                   crash = case_of(Status::kCrash), unclear = case_of(Status::kInconclusive),
+                   skipped = case_of(Status::kSkipped), refused = case_of(Status::kNotSupported);
   EXPECT_EQ(exit_code({pass}), 0);
   EXPECT_EQ(exit_code({pass, refused}), 0);
   EXPECT_EQ(exit_code({pass, failed(false), failed(true), unclear}), 1);
@@ -176,7 +253,7 @@ TEST(Result, ExitCodesHaveAnOrder) {
 }
 
 TEST(Result, AFailureOfUnknownKindIsACorrectnessFailure) {
-  EXPECT_EQ(exit_code({case_of(Verdict::kFail)}), 1);
+  EXPECT_EQ(exit_code({case_of(Status::kFail)}), 1);
 }
 
 // Well-formed as the XML parser of Python's standard library sees it.
@@ -204,7 +281,7 @@ TEST(Console, TheTableFitsAHundredColumns) {
   tensor.max_z = kNan;
   tensor.vacuity = kInfinity;
   widest.oracles[0].tensors = {tensor};
-  std::istringstream text(console_report(result_of({widest, case_of(Verdict::kSkipped)})));
+  std::istringstream text(console_report(result_of({widest, case_of(Status::kSkipped)})));
   for (std::string line; std::getline(text, line);)
     EXPECT_LE(line.size(), 100U) << line;
 }

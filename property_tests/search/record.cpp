@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/environment.h"
+#include "reports/envelope.h"
 #include "reports/file.h"
 
 namespace ringcheck::search {
@@ -50,7 +52,11 @@ std::string findings_text(const parity::Verdict& verdict) {
 }
 
 Record::Record(std::string path, uint64_t seed, std::string subject)
-    : path_(std::move(path)), subject_(std::move(subject)), seed_(seed) {
+    : path_(std::move(path)),
+      subject_(std::move(subject)),
+      seed_(seed),
+      environment_(cli::environment()) {
+  environment_.command = "ringcheck_search";
   if (!path_.empty())
     reports::check_writable(path_);
 }
@@ -73,14 +79,13 @@ void Record::failed(const Failure& failure) {
 void Record::write() const {
   if (path_.empty())
     return;
-  nlohmann::json json{{"schema_version", 1}, {"subject", subject_}, {"seed", seed_}};
+  nlohmann::json own{{"subject", subject_}, {"seed", seed_}};
   if (failure_)
-    json["failure"] = json_of(*failure_);
+    own["failure"] = json_of(*failure_);
   if (running_)
-    json["running"] = {{"case", parity::to_text(*running_)},
-                       {"command", reproduce_command(*running_)}};
-  reports::write_file(path_,
-                      json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    own["running"] = {{"case", parity::to_text(*running_)},
+                      {"command", reproduce_command(*running_)}};
+  reports::write_json(path_, reports::envelope(reports::Kind::kSearch, environment_, own));
 }
 
 }  // namespace ringcheck::search

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "property_tests/search/recurrence.h"
+#include "reports/result.h"
 
 namespace ringcheck::search {
 
@@ -42,6 +43,7 @@ class Record {
   void write() const;
   std::string path_, subject_;
   uint64_t seed_;
+  reports::Environment environment_;
   std::optional<parity::Case> running_;
   std::optional<Failure> failure_;
 };

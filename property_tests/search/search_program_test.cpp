@@ -40,7 +40,7 @@ class SearchProgram : public ::testing::Test {
       all.push_back(word);
     return Running(all).wait();
   }
-  json record() const { return json::parse(read_text(folder_.file("record"))); }
+  json record() const { return json::parse(read_text(folder_.file("record"))).at("search"); }
 
   Folder folder_;
 };

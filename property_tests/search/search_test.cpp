@@ -54,7 +54,7 @@ Found found(const parity::SharedSubject& subject, const SearchOptions& options) 
     result.failure = search.draw(space(), coverage);
     result.tally = search.tally();
     if (result.failure)
-      result.record = json::parse(testing::read_text(path));
+      result.record = json::parse(testing::read_text(path)).at("search");
   }
   EXPECT_EQ(std::filesystem::exists(path), result.failure.has_value());
   return result;
@@ -151,7 +151,7 @@ TEST(Search, AHangIsAVerdictAndShrinks) {
   EXPECT_THAT(failure.minimal.reason, HasSubstr(", peer "));
   EXPECT_EQ(to_text(failure.recurrence), "deterministic");
   EXPECT_TRUE(failure.complete);
-  const json record = json::parse(testing::read_text(folder.file("record")));
+  const json record = json::parse(testing::read_text(folder.file("record"))).at("search");
   EXPECT_EQ(record["failure"]["minimal"]["verdict"], "hang");
 }
 

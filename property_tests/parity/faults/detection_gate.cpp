@@ -6,6 +6,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "parity/case/data_family.h"
 #include "property_tests/cli/program.h"
@@ -18,7 +19,7 @@ using nlohmann::json;
 // What became of each fault.
 std::map<std::string, std::string> results_in(const json& matrix, const std::string& dtype) {
   std::map<std::string, std::string> results;
-  for (const json& cell : matrix.at("cells"))
+  for (const json& cell : own_part(matrix).at("cells"))
     if (cell.at("dtype") == dtype) results[cell.at("fault")] = cell.at("result");
   return results;
 }
@@ -32,7 +33,7 @@ std::string place_of(const json& limit) {
 // By place; nothing is seen where there is none.
 std::map<std::string, double> seen_limits(const json& result) {
   std::map<std::string, double> limits;
-  for (const json& limit : result.at("limits"))
+  for (const json& limit : own_part(result).at("limits"))
     if (!limit.at("epsilon").is_null()) limits[place_of(limit)] = limit.at("epsilon");
   return limits;
 }
@@ -56,6 +57,12 @@ json committed_result(const std::string& name) {
   return json::parse(read_text(std::string(RINGCHECK_SOURCE_DIR) + "/reports/results/" + name));
 }
 
+const json& own_part(const json& result) {
+  return result.contains("kind") ? result.at(result.at("kind").get<std::string>()) : result;
+}
+
+json& own_part(json& result) { return const_cast<json&>(own_part(std::as_const(result))); }
+
 std::vector<std::string> lost_kills(const json& matrix, const json& committed,
                                     const std::string& dtype) {
   const auto now = results_in(matrix, dtype), before = results_in(committed, dtype);
@@ -78,7 +85,7 @@ std::vector<std::string> doubled_limits(const json& found, const json& committed
   const std::set<std::string> ours{"hard", "stat", "chart", "parity"};
   const auto now = seen_limits(found);
   std::vector<std::string> doubled;
-  for (const json& limit : committed.at("limits")) {
+  for (const json& limit : own_part(committed).at("limits")) {
     const std::string place = place_of(limit);
     const json& epsilon = limit.at("epsilon");
     const std::string dtype = limit.at("dtype"), by = limit.at("by");

@@ -17,6 +17,10 @@ inline constexpr double kVacuous = 0.02;  // of a tensor's energy
 // A result in reports/results.
 nlohmann::json committed_result(const std::string& name);
 
+// What a result has of its own; all of it, where it is from before results had a kind.
+const nlohmann::json& own_part(const nlohmann::json& result);
+nlohmann::json& own_part(nlohmann::json& result);
+
 // In one dtype: what the committed matrix of `ringcheck faults` kills and this one does not, and
 // what survives in this one only.
 std::vector<std::string> lost_kills(const nlohmann::json& matrix, const nlohmann::json& committed,

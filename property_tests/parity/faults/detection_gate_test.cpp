@@ -34,20 +34,39 @@ TEST(KillGate, RefusesALostKillInEveryDtype) {
     };
     for (const char* instead : {"survived", "equivalent", "not_applicable"}) {
       json matrix = committed;
-      json& cell = first(matrix["cells"], killed);
+      json& cell = first(own_part(matrix)["cells"], killed);
       cell["result"] = instead;
       EXPECT_THAT(lost_kills(matrix, committed, dtype), ElementsAre(HasSubstr(instead)));
     }
     json matrix = committed;
-    first(matrix["cells"], killed)["dtype"] = "another";
+    first(own_part(matrix)["cells"], killed)["dtype"] = "another";
     EXPECT_THAT(lost_kills(matrix, committed, dtype), ElementsAre(HasSubstr("not hunted")));
   }
+}
+
+// A result from before results had a kind, as it would be written now.
+json of_kind(const char* kind, const json& earlier) {
+  return {{"schema_version", 2}, {"kind", kind}, {"environment", {}}, {kind, earlier}};
+}
+
+TEST(Gates, ReadResultsOfAKindAsThoseBefore) {
+  const json matrix = committed_result("cpu_faults.json");
+  json worse = of_kind("faults", matrix);
+  EXPECT_THAT(lost_kills(worse, matrix, "bf16"), IsEmpty());
+  for (json& cell : own_part(worse)["cells"]) cell["result"] = "survived";
+  EXPECT_GT(lost_kills(worse, matrix, "bf16").size(), 100U);
+  const json limits = committed_result("cpu_sensitivity.json");
+  json blind = of_kind("sensitivity", limits);
+  EXPECT_THAT(doubled_limits(blind, limits, kDtypes), IsEmpty());
+  for (json& limit : own_part(blind)["limits"]) limit["epsilon"] = nullptr;
+  EXPECT_GT(doubled_limits(blind, limits, kDtypes).size(), 100U);
 }
 
 TEST(KillGate, RefusesANewSurvivor) {
   const json committed = committed_result("cpu_faults.json");
   json matrix = committed;
-  matrix["cells"].push_back({{"fault", "new"}, {"dtype", "bf16"}, {"result", "survived"}});
+  own_part(matrix)["cells"].push_back(
+      {{"fault", "new"}, {"dtype", "bf16"}, {"result", "survived"}});
   EXPECT_THAT(lost_kills(matrix, committed, "bf16"), ElementsAre(HasSubstr("new")));
 }
 
@@ -60,7 +79,7 @@ TEST(LimitGate, RefusesALimitThatDoubledOrIsGone) {
         return limit["dtype"] == dtype && limit["by"] == by && !limit["epsilon"].is_null();
       };
       json found = committed;
-      json& epsilon = first(found["limits"], ours)["epsilon"];
+      json& epsilon = first(own_part(found)["limits"], ours)["epsilon"];
       const double before = epsilon;
       epsilon = 2 * before;
       EXPECT_THAT(doubled_limits(found, committed, kDtypes), IsEmpty());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/json_text.h"
+#include "cli/read_json.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -8,19 +8,6 @@
 #include "cli/subcommand.h"
 
 namespace ringcheck::cli {
-
-std::string text_with_lines(const nlohmann::json& object, const std::string& member,
-                            const nlohmann::json& elements) {
-  std::string text = object.dump(1);
-  text.resize(text.rfind('\n'));
-  text += ",\n \"" + member + "\": [";
-  const char* separator = "\n  ";
-  for (const nlohmann::json& element : elements) {
-    text += separator + element.dump();
-    separator = ",\n  ";
-  }
-  return text + "\n ]\n}\n";
-}
 
 nlohmann::json read_json(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);

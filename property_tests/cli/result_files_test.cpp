@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every program that writes a result writes one of its kind that obeys the one schema.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "parity/case/safetensors.h"
+#include "property_tests/cli/program.h"
+#include "property_tests/reports/json_schema.h"
+#include "reports/envelope.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+constexpr const char* kCase = "ring:p2p/headtail/causal/P2/s40/d16/float32";
+
+class ResultFiles : public ::testing::Test {
+ protected:
+  // What a program of this build writes with these words and the name of a file behind them.
+  json written(Words words, int code) const {
+    words.front() = std::string(RINGCHECK_PROGRAM_DIR) + "/" + words.front();
+    words.push_back(file());
+    const Ran ran = Running(words).wait();
+    EXPECT_EQ(ran.code, code) << ran.out << ran.err;
+    return json::parse(read_text(file()));
+  }
+  // One that is a result of this kind.
+  json result(const Words& words, const std::string& kind, int code = 0) const {
+    const json all = written(words, code);
+    const json schema =
+        json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
+    EXPECT_THAT(schema_violations(schema, all), IsEmpty()) << all.dump(1).substr(0, 2000);
+    EXPECT_EQ(all["kind"], kind);
+    EXPECT_EQ(all["schema_version"], reports::kSchemaVersion);
+    EXPECT_THAT(all["environment"]["commit"].get<std::string>(), ::testing::Not(IsEmpty()));
+    EXPECT_THAT(all["environment"]["command"].get<std::string>(), HasSubstr("ringcheck"));
+    return all;
+  }
+  std::string file() const { return folder_.file("result.json"); }
+
+  Folder folder_;
+};
+
+TEST_F(ResultFiles, Verify) {
+  const json all = result({"ringcheck", "verify", "--case", kCase, "--json"}, "verify");
+  EXPECT_EQ(all["summary"]["passed"], 1);
+  EXPECT_TRUE(all["measurements"].is_array());
+}
+
+TEST_F(ResultFiles, Faults) {
+  const json all = result({"ringcheck", "faults", "--fault", "length_rounded_down", "--dtype",
+                           "float32", "--json"}, "faults");
+  ASSERT_EQ(all["faults"]["cells"].size(), 1U);
+  EXPECT_EQ(all["faults"]["cells"][0]["result"], "killed");
+  EXPECT_EQ(all["faults"]["by_dtype"]["float32"]["killed"], 1);
+}
+
+TEST_F(ResultFiles, Guard) {
+  parity::Safetensors dump;
+  for (const char* name : {"q", "k", "v", "o", "do", "dq", "dk", "dv"})
+    dump.tensors[name] = at::zeros({1, 1, 4, 8});
+  parity::write_safetensors(folder_.file("dump.safetensors"), dump);
+  const int shows_nothing = 6;
+  const json all = result({"ringcheck", "guard", folder_.file("dump.safetensors"), "--json"},
+                          "guard", shows_nothing);
+  EXPECT_EQ(all["guard"]["verdict"], "inconclusive");
+  EXPECT_EQ(all["guard"]["laws"].size(), 4U);
+}
+
+TEST_F(ResultFiles, Doctor) {
+  const Ran ran = ringcheck({"doctor", "--json", "-"});
+  const int code = ran.code;
+  const json all = result({"ringcheck", "doctor", "--json"}, "doctor", code);
+  EXPECT_FALSE(all["doctor"]["findings"].empty());
+  EXPECT_EQ(all["doctor"]["machine"].contains("gpus"), true);
+}
+
+// Three repetitions are three samples of every figure, whatever Google Benchmark writes itself.
+TEST_F(ResultFiles, Bench) {
+  const Words words{"ringcheck_bench", "--benchmark_filter=^merge/rows64/d64",
+                    "--benchmark_min_time=0.001", "--benchmark_repetitions=3",
+                    "--benchmark_out=" + folder_.file("google.json"),
+                    "--benchmark_out_format=json", "--json"};
+  const json all = result(words, "bench");
+  EXPECT_THAT(all["bench"]["errors"], IsEmpty());
+  ASSERT_EQ(all["measurements"].size(), 2U);
+  const json &time = all["measurements"][0], &rate = all["measurements"][1];
+  EXPECT_EQ(time["name"], "time");
+  EXPECT_EQ(time["unit"], "s");
+  EXPECT_EQ(time["better"], "smaller");
+  EXPECT_EQ(time["parts"], json({{"benchmark", "merge/rows64/d64"}, {"rows", "64"}, {"d", "64"}}));
+  EXPECT_EQ(rate["name"], "bytes/s");
+  EXPECT_EQ(rate["parts"], time["parts"]);
+  EXPECT_EQ(rate["better"], "larger");
+  const double bytes = 3.0 * 4 * 8 * 64 * (64 + 1);
+  ASSERT_EQ(time["samples"].size(), 3U);
+  ASSERT_EQ(rate["samples"].size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    const double seconds = time["samples"][i], per_second = rate["samples"][i];
+    EXPECT_NEAR(seconds * per_second / bytes, 1, 1e-6);
+  }
+  EXPECT_EQ(json::parse(read_text(folder_.file("google.json")))["benchmarks"][0]["run_type"],
+            "iteration");
+}
+
+TEST_F(ResultFiles, Scaling) {
+  const json all =
+      result({"ringcheck_scaling", "--case", kCase, "--pairs", "2", "--json"}, "scaling");
+  EXPECT_EQ(all["summary"]["passed"], 1);
+  std::set<std::string> names;
+  for (const json& measurement : all["measurements"]) {
+    names.insert(measurement["name"]);
+    EXPECT_EQ(measurement["parts"]["world"], "2");
+    EXPECT_GE(measurement["samples"].size(), 1U);
+  }
+  EXPECT_EQ(all["measurements"][0]["samples"].size(), 2U);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"seconds", "tflops_per_device", "eta"}));
+}
+
+TEST_F(ResultFiles, Search) {
+  const int found = 1;
+  const json all = result({"ringcheck_search", "--seed", "1", "--plant", "wide-window", "--record"},
+                          "search", found);
+  EXPECT_EQ(all["search"]["subject"], "wide-window");
+  EXPECT_EQ(all["search"]["failure"]["minimal"]["verdict"], "fail");
+}
+
+// Bad files are refused before any work.
+TEST_F(ResultFiles, UnwritableOnesAreBadInput) {
+  const std::vector<Words> programs{
+      {"ringcheck_bench", "--json", "/nowhere/result"},
+      {"ringcheck_scaling", "--case", kCase, "--json", "/nowhere/result"},
+      {"ringcheck", "faults", "--json", "/nowhere/result"},
+      {"ringcheck", "calibrate", "--contract", "/nowhere/result"}};
+  for (Words words : programs) {
+    words.front() = std::string(RINGCHECK_PROGRAM_DIR) + "/" + words.front();
+    const Ran ran = Running(words).wait();
+    EXPECT_EQ(ran.code, 2) << words.front() << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("/nowhere/result"));
+  }
+}
+
+TEST(Bench, UnknownOptionsAreBadInput) {
+  const std::string program = std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_bench";
+  const Ran ran = Running({program, "--speed"}).wait();
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--speed"));
+}
+
+}  // namespace
+}  // namespace ringcheck::testing
