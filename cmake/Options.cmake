@@ -5,6 +5,16 @@
 # sides of a comparison must round as they are written.
 
 option(RINGCHECK_WERROR "Treat warnings as errors" OFF)
+# CMakePresets.json leaves it empty where the environment does not say.
+if("${RINGCHECK_CUDA}" STREQUAL "")
+  include(CheckLanguage)
+  check_language(CUDA)
+  set(RINGCHECK_CUDA OFF)
+  if(CMAKE_CUDA_COMPILER)
+    set(RINGCHECK_CUDA ON)
+  endif()
+  set(RINGCHECK_CUDA ${RINGCHECK_CUDA} CACHE BOOL "Build libringcheck_cuda.so" FORCE)
+endif()
 set(RINGCHECK_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
