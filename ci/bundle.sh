@@ -13,6 +13,7 @@ tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_b
   exact_oracles_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws
   arithmetic_test)
 
+export RINGCHECK_CUDA=1 RINGCHECK_TESTS=1
 "$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda "${tests[@]}" >&2
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
@@ -30,6 +31,7 @@ cp -L "$build/lib/libringcheck_cuda.so" "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do
+  # shellcheck disable=SC2016  # CMake reads it
   printf 'file(RPATH_SET FILE "%s" NEW_RPATH "\\$ORIGIN:\\$ORIGIN/../lib")\n' "$file"
 done >"$script"
 cmake -P "$script" >/dev/null

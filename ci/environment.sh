@@ -10,11 +10,26 @@ RINGCHECK_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 RINGCHECK_CACHE=${RINGCHECK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringcheck}
 RINGCHECK_PYTHON=$(/usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 
-# The environment is named by its contents: another lock or another Python is another folder.
-RINGCHECK_ENV=$({ cat "$RINGCHECK_ROOT/ci/requirements.txt" && echo "$RINGCHECK_PYTHON"; } | sha256sum)
+# The environment is named by its contents: another lock or another Python is another folder. What
+# CUDA needs is added to the same folder, so that LibTorch has one place with and without it.
+RINGCHECK_ENV=$({ cat "$RINGCHECK_ROOT"/ci/requirements/*.txt && echo "$RINGCHECK_PYTHON"; } | sha256sum)
 RINGCHECK_ENV=$RINGCHECK_CACHE/env-${RINGCHECK_ENV:0:12}
 RINGCHECK_SITE=$RINGCHECK_ENV/lib/$RINGCHECK_PYTHON/site-packages
 export RINGCHECK_ROOT RINGCHECK_CACHE RINGCHECK_ENV
+
+# Whether CUDA is set up and compiled: as RINGCHECK_CUDA says (1 or 0), else where there is a GPU.
+# CMakePresets.json reads the answer.
+case ${RINGCHECK_CUDA:-} in
+  1) RINGCHECK_WITH_CUDA=ON ;;
+  0) RINGCHECK_WITH_CUDA=OFF ;;
+  "") if [[ -n $(nvidia-smi --list-gpus 2>/dev/null) || -r /dev/nvidia0 ]]; then
+        RINGCHECK_WITH_CUDA=ON
+      else
+        RINGCHECK_WITH_CUDA=OFF
+      fi ;;
+  *) echo "RingCheck: RINGCHECK_CUDA=$RINGCHECK_CUDA is neither 1 nor 0" >&2; return 2 ;;
+esac
+export RINGCHECK_WITH_CUDA
 
 export CMAKE_PREFIX_PATH=$RINGCHECK_SITE/torch
 export CUDA_HOME=$RINGCHECK_SITE/nvidia/cu13
@@ -24,6 +39,8 @@ export PATH=$RINGCHECK_ENV/bin:/usr/bin:/bin:$PATH
 unset LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH TORCH_INSTALL_PREFIX CMAKE_GENERATOR
 
 export CCACHE_DIR=${CCACHE_DIR:-$RINGCHECK_CACHE/ccache}
+export CCACHE_BASEDIR=$RINGCHECK_ROOT CCACHE_NOHASHDIR=true  # clones at other paths share
+export CCACHE_INODECACHE=true  # a precompiled header of 0.4 GB is read once, not for every source
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 # Open MPI: root in a container, more ranks than cores, no ssh, no cross-process reads.

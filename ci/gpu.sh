@@ -6,6 +6,7 @@
 # Result and a summary of it for each run. Parts: doctor smoke laws conformance nccl faults
 # scaling clean sanitize; without parts all of them, but nccl and faults on one GPU. The exit code
 # is the number of parts that failed.
+# shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 out=$(mkdir -p "${1:?folder for the results?}" && cd "$1" && pwd) || exit 2
@@ -41,7 +42,7 @@ later() {
 all() {
   local failed=0 job
   for job in $(jobs -p); do wait "$job" || failed=1; done
-  return $failed
+  return "$failed"
 }
 next() { echo $((count % gpus)); }
 everybody=$(seq -s, 0 $((gpus - 1)))
@@ -69,7 +70,7 @@ nccl() {
     run "gpu${world}_nccl" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
       --profile conformance --world "$world" --kernel tiled,wgmma,plain,fa2,efficient,cudnn || failed=1
   done
-  return $failed
+  return "$failed"
 }
 # A rank that is killed, and one that is stopped, beside others.
 faults() {
@@ -85,13 +86,13 @@ scaling() {
   run_scaling "gpu${gpus}_scaling_threads" "$here/run" ringcheck_scaling "${cases[@]}" || failed=1
   ((gpus == 1)) || run_scaling "gpu${gpus}_scaling_nccl" "$here/run" ../ranks "$gpus" \
     ringcheck_scaling "${cases[@]}" || failed=1
-  return $failed
+  return "$failed"
 }
 run_scaling() {
   "${@:2}" --json "$out/$1.json" >"$out/$1.txt" 2>&1
   local code=$?
   echo "$1: exit code $code"
-  return $code
+  return "$code"
 }
 clean() {
   local seed
@@ -109,7 +110,7 @@ laws() {
     failed=1
     echo "$program failed" && grep -E "FAILED|Falsifiable|what\(\)" -A12 "$out/$program.log" | head -40
   done
-  return $failed
+  return "$failed"
 }
 # The smoke profile under the sanitizers, which look at the kernels of this project: by name, or
 # every other one would be as slow. Every finding makes the exit code of a sanitizer 9.
@@ -124,7 +125,7 @@ sanitize() {
     done
   done
   for part in "${jobs[@]}"; do wait "$part" || failed=1; done
-  return $failed
+  return "$failed"
 }
 # sanitized TOOL KERNELS DTYPES   a part of the profile; every process under the tool says that it
 # found nothing, and every case passes.
@@ -135,7 +136,7 @@ sanitized() {
     --json "$log.json" >"$log.log" 2>&1
   local code=$? found
   found=$(grep -hE "ERROR SUMMARY|RACECHECK SUMMARY" "$log.log" | sed 's/^=* *//' | sort | uniq -c)
-  echo "$1 $2 $3: exit code $code, $(grep -E 'cases/s' "$log.log" | tail -1)" $found
+  echo "$1 $2 $3: exit code $code, $(grep -E 'cases/s' "$log.log" | tail -1) ${found//$'\n'/ }"
   ((code == 0)) && [[ -n $found ]] && ! grep -hE "SUMMARY" "$log.log" | grep -qvE "SUMMARY: 0 "
 }
 

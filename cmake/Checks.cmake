@@ -14,9 +14,14 @@ add_custom_target(header_checks ${all})
 add_dependencies(header_checks
   ringcheck_core_verify_interface_header_sets ringcheck_reports_verify_interface_header_sets)
 
-# Who may include whom.
-add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/ci/check_includes.sh)
-set_tests_properties(includes PROPERTIES TIMEOUT 60)
+# Who may include whom, and whether that check would notice; how long files are; the scripts.
+set(ci ${PROJECT_SOURCE_DIR}/ci)
+add_test(NAME includes COMMAND ${ci}/check_includes.sh ${PROJECT_SOURCE_DIR} ${RINGCHECK_BOXES_FILE})
+add_test(NAME includes_test
+  COMMAND ${ci}/check_includes_test.sh ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+add_test(NAME sizes COMMAND ${ci}/check_sizes.sh)
+add_test(NAME scripts COMMAND ${ci}/check_scripts.sh)
+set_tests_properties(includes includes_test sizes scripts PROPERTIES TIMEOUT 120)
 
 # What is installed can be found and used.
 set(consumer_flags "")
@@ -25,7 +30,7 @@ if(RINGCHECK_SANITIZE)
 endif()
 add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND}
   -D BUILD_DIR=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
-  -D FLAGS=${consumer_flags} -D TORCH_PREFIX=${TORCH_INSTALL_PREFIX}
+  -D FLAGS=${consumer_flags} -D TORCH_PREFIX=${RINGCHECK_TORCH_PREFIX}
   -P ${PROJECT_SOURCE_DIR}/cmake/consumer_test/run.cmake)
 set_tests_properties(install_consumer PROPERTIES
   TIMEOUT 300 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")

@@ -4,6 +4,10 @@
 # libringcheck_cuda.so: everything that links CUDA, from the folders named cuda. libringcheck.so
 # loads it when a GPU is asked for.
 
+if(NOT RINGCHECK_CUDA)
+  return()
+endif()
+
 foreach(library IN ITEMS torch_cuda c10_cuda)
   find_library(RINGCHECK_${library}_LIBRARY ${library} REQUIRED)
   mark_as_advanced(RINGCHECK_${library}_LIBRARY)

@@ -4,14 +4,18 @@
 # Everything that is not ours. The system's packages are used where they exist; the network is only
 # the fallback.
 
-# LibTorch first: it enables the CUDA language, and this is the one place that names architectures.
-# Its warnings (parts of the wheel that we do not link) would hide ours.
-set(TORCH_CUDA_ARCH_LIST "8.0+PTX;9.0a")
-set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
-find_package(Torch REQUIRED)
-unset(CMAKE_MESSAGE_LOG_LEVEL)
-message(STATUS "LibTorch: ${TORCH_INSTALL_PREFIX}; CUDA compiler: ${CMAKE_CUDA_COMPILER_VERSION}")
+# LibTorch's package, which insists on CUDA, enables that language; this is the one place that names
+# architectures. Its warnings (parts of the wheel that we do not link) would hide ours.
+if(RINGCHECK_CUDA)
+  set(TORCH_CUDA_ARCH_LIST "8.0+PTX;9.0a")
+  set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
+  find_package(Torch REQUIRED)
+  unset(CMAKE_MESSAGE_LOG_LEVEL)
+else()
+  set(CMAKE_CUDA_COMPILER_VERSION "none: RINGCHECK_CUDA is OFF, no GPU will be usable")
+endif()
 include(Torch)
+message(STATUS "LibTorch: ${RINGCHECK_TORCH_PREFIX}; CUDA compiler: ${CMAKE_CUDA_COMPILER_VERSION}")
 
 # MPI's C interface; Open MPI's and MPICH's old C++ bindings stay out.
 find_package(MPI REQUIRED COMPONENTS C)
@@ -23,20 +27,6 @@ target_compile_definitions(ringcheck_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_M
 find_package(Threads REQUIRED)
 
 include(FetchContent)
-set(RC_ENABLE_GTEST ON)
-set(BENCHMARK_ENABLE_TESTING OFF)
-FetchContent_Declare(GTest  # v1.14.0
-  GIT_REPOSITORY https://github.com/google/googletest.git
-  GIT_TAG f8d7d77c06936315286eb55f8de22cd23c188571
-  FIND_PACKAGE_ARGS)
-FetchContent_Declare(benchmark  # v1.8.3
-  GIT_REPOSITORY https://github.com/google/benchmark.git
-  GIT_TAG 344117638c8ff7e239044fd0fa7085839fc03021
-  FIND_PACKAGE_ARGS)
-FetchContent_Declare(rapidcheck  # has no releases
-  GIT_REPOSITORY https://github.com/emil-e/rapidcheck.git
-  GIT_TAG ff6af6fc683159deb51c543b065eba14dfcf329b
-  FIND_PACKAGE_ARGS)
 FetchContent_Declare(nlohmann_json  # v3.11.3
   GIT_REPOSITORY https://github.com/nlohmann/json.git
   GIT_TAG 9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03
@@ -45,7 +35,7 @@ FetchContent_Declare(CLI11  # v2.4.2
   GIT_REPOSITORY https://github.com/CLIUtils/CLI11.git
   GIT_TAG 6c7b07a878ad834957b98d0f9ce1dbe0cb204fc9
   FIND_PACKAGE_ARGS)
-FetchContent_MakeAvailable(GTest benchmark rapidcheck nlohmann_json CLI11)
+FetchContent_MakeAvailable(nlohmann_json CLI11)
 
 # ringcheck_find_headers(<target> <header> [<library>...]): packages that bring no CMake files.
 function(ringcheck_find_headers target header)
@@ -60,5 +50,24 @@ function(ringcheck_find_headers target header)
   endforeach()
 endfunction()
 ringcheck_find_headers(random123 Random123/philox.h)
-ringcheck_find_headers(mpfr mpfr.h mpfr gmp)
 ringcheck_find_headers(boost boost/process/child.hpp)
+
+# Tests and benchmarks alone need these.
+if(BUILD_TESTING)
+  set(RC_ENABLE_GTEST ON)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  FetchContent_Declare(GTest  # v1.14.0
+    GIT_REPOSITORY https://github.com/google/googletest.git
+    GIT_TAG f8d7d77c06936315286eb55f8de22cd23c188571
+    FIND_PACKAGE_ARGS)
+  FetchContent_Declare(benchmark  # v1.8.3
+    GIT_REPOSITORY https://github.com/google/benchmark.git
+    GIT_TAG 344117638c8ff7e239044fd0fa7085839fc03021
+    FIND_PACKAGE_ARGS)
+  FetchContent_Declare(rapidcheck  # has no releases
+    GIT_REPOSITORY https://github.com/emil-e/rapidcheck.git
+    GIT_TAG ff6af6fc683159deb51c543b065eba14dfcf329b
+    FIND_PACKAGE_ARGS)
+  FetchContent_MakeAvailable(GTest benchmark rapidcheck)
+  ringcheck_find_headers(mpfr mpfr.h mpfr gmp)
+endif()

@@ -5,6 +5,16 @@
 # sides of a comparison must round as they are written.
 
 option(RINGCHECK_WERROR "Treat warnings as errors" OFF)
+# CMakePresets.json leaves it empty where the environment does not say.
+if("${RINGCHECK_CUDA}" STREQUAL "")
+  include(CheckLanguage)
+  check_language(CUDA)
+  set(RINGCHECK_CUDA OFF)
+  if(CMAKE_CUDA_COMPILER)
+    set(RINGCHECK_CUDA ON)
+  endif()
+  set(RINGCHECK_CUDA ${RINGCHECK_CUDA} CACHE BOOL "Build libringcheck_cuda.so" FORCE)
+endif()
 set(RINGCHECK_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -14,7 +24,7 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)  # programs too, so that they share precompiled headers
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG" CACHE STRING "" FORCE)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "" FORCE)
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
@@ -42,6 +52,6 @@ if(LLD_PROGRAM)
 endif()
 if(RINGCHECK_SANITIZE)
   target_compile_options(ringcheck_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${RINGCHECK_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${RINGCHECK_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1>)
   target_link_options(ringcheck_options INTERFACE -fsanitize=${RINGCHECK_SANITIZE})
 endif()

@@ -30,6 +30,11 @@ function(ringcheck_count_members macro)
   set_property(GLOBAL APPEND PROPERTY RINGCHECK_MEMBER_COUNTS ${macro}=${count})
 endfunction()
 
+# The boxes as they are made, a line each: name, its paths, the paths that it may include. For
+# ci/check_includes.sh.
+set(RINGCHECK_BOXES_FILE ${PROJECT_BINARY_DIR}/boxes.txt)
+file(WRITE ${RINGCHECK_BOXES_FILE} "")
+
 # ringcheck_add_box(<name> [PATHS <path>...] [SEES <box>...] [LIBRARIES <library>...])
 # One box of the picture in docs/design.md: the sources below its folders, or directly in those that
 # end in "/.", but for folders named cuda, as an OBJECT library (self-registering files would be
@@ -61,6 +66,12 @@ function(ringcheck_add_box name)
   endforeach()
   list(REMOVE_DUPLICATES visible)
   set_property(GLOBAL PROPERTY RINGCHECK_BOX_${name} ${visible})
+  list(JOIN box_PATHS " " own)
+  list(JOIN visible " " seen)
+  file(APPEND ${RINGCHECK_BOXES_FILE} "${name}\t${own}\t${seen}\n")
+  get_property(taken GLOBAL PROPERTY RINGCHECK_BOX_SOURCES)
+  list(REMOVE_ITEM sources ${taken})  # by boxes in its folders
+  set_property(GLOBAL APPEND PROPERTY RINGCHECK_BOX_SOURCES ${sources})
   if(NOT sources)
     return()  # headers alone
   endif()

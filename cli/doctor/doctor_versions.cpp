@@ -12,10 +12,10 @@ namespace {
 
 using Libraries = std::map<std::string, Library>;
 
-constexpr int kBuiltWithNccl = 22809;  // ci/requirements.txt pins it
+constexpr int kBuiltWithNccl = 22809;  // ci/requirements/cuda.txt pins it
 constexpr int kFirstGoodCudnn = 91002;
 constexpr int kCudnnWindowBug = 91400;
-constexpr const char* kPinned = "install what ci/requirements.txt pins";
+constexpr const char* kPinned = "install what ci/requirements pins";
 
 std::string dotted(int version, int major, int minor, int patch) {
   std::string text =
