@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "parity/case/part.h"
 #include "parity/case/regressions.h"
 
 namespace ringcheck::cli {
@@ -66,9 +67,10 @@ reports::RankResult to_result(int rank, const parity::RankRecord& record) {
 
 std::map<std::string, std::string> parts_of(const parity::Case& test) {
   std::map<std::string, std::string> parts;
-  const nlohmann::json json = parity::to_json(test);
-  for (const auto& [name, value] : json.items())
-    parts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  for (const parity::Part& part : parity::parts())
+    if (const std::string value = part.print(test); !value.empty())
+      parts[part.name] = value;
+  parts["subject"] = test.subject;
   if (const auto issue = parity::upstream_issue(test))
     parts["regression"] = *issue;
   return parts;
@@ -84,8 +86,8 @@ reports::CaseResult to_result(const parity::Case& test, reports::Status verdict,
                               const std::string& reason) {
   reports::CaseResult result;
   result.name = parity::to_text(test);
-  result.group = test.world_kind + " " + test.strategy + ":" + test.rotation +
-                 (test.keep ? "[keep] " : " ") + test.balance;
+  result.group = test.world_kind + " " +
+                 (test.is_ours() ? test.strategy + test.arguments : test.subject) + " " + test.balance;
   result.verdict = verdict;
   result.reason = reason;
   result.reproduce = reproduce_command(test);

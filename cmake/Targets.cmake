@@ -69,9 +69,6 @@ function(ringcheck_add_box name)
   list(JOIN box_PATHS " " own)
   list(JOIN visible " " seen)
   file(APPEND ${RINGCHECK_BOXES_FILE} "${name}\t${own}\t${seen}\n")
-  get_property(taken GLOBAL PROPERTY RINGCHECK_BOX_SOURCES)
-  list(REMOVE_ITEM sources ${taken})  # by boxes in its folders
-  set_property(GLOBAL APPEND PROPERTY RINGCHECK_BOX_SOURCES ${sources})
   if(NOT sources)
     return()  # headers alone
   endif()

@@ -13,12 +13,12 @@ worst = collections.defaultdict(lambda: {"cases": 0, "hard_ratio": 0.0, "max_z":
 kernels = collections.Counter()
 for case in result["cases"]:
     parts = case["parts"]
-    kernels[f"{parts['kernel']} {parts['dtype']} {case['verdict']}"] += 1
+    kernels[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {case['verdict']}"] += 1
     if case["verdict"] != "pass":
         continue
     for oracle in case["oracles"]:
         for tensor in oracle["tensors"]:
-            entry = worst[f"{parts['kernel']} {parts['dtype']} {tensor['tensor']}"]
+            entry = worst[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {tensor['tensor']}"]
             entry["cases"] += 1
             for figure in ("hard_ratio", "max_z", "vacuity"):
                 if isinstance(tensor[figure], (int, float)):

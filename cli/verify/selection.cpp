@@ -12,6 +12,7 @@
 #include "cli/verify/profiles.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
+#include "parity/subject/subject.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -28,7 +29,7 @@ std::string count_text(size_t count, const std::string& what) {
   throw UsageError(a + " and " + b + " contradict each other: " + why + "; leave one of them out");
 }
 
-// Only one of the ways to name cases may be used; axes go with some of them.
+// Only one of the ways to name cases may be used; lists of parts go with some of them.
 void check_one_way(const Asked& asked) {
   std::vector<std::string> ways;
   if (!asked.profile.empty())
@@ -48,18 +49,18 @@ void check_one_way(const Asked& asked) {
 void exclude(const Asked& asked, const std::string& way, const std::vector<std::string>& names,
              const std::string& why) {
   for (const std::string& name : names)
-    if (asked.axes.count(name) > 0)
+    if (asked.parts.count(name) > 0)
       contradict(way, "--" + name, why);
 }
 
-std::vector<std::string> all_axes() {
+std::vector<std::string> all_parts() {
   std::vector<std::string> names;
-  for (const Axis& axis : axes())
-    names.push_back(axis.name);
+  for (const parity::Part& part : options_of_cases())
+    names.push_back(part.option);
   return names;
 }
 
-void check_size(const AxisValues& values) {
+void check_size(const PartLists& values) {
   int64_t count = 1;
   for (const auto& [name, list] : values) {
     count *= static_cast<int64_t>(list.size());
@@ -70,7 +71,7 @@ void check_size(const AxisValues& values) {
 }
 
 Selection of_texts(const Asked& asked) {
-  exclude(asked, "--case", all_axes(), "a case says every part itself");
+  exclude(asked, "--case", all_parts(), "a case says every part itself");
   Selection selection;
   for (const std::string& text : asked.cases)
     selection.cases.push_back(parity::parse_case(text));
@@ -85,7 +86,7 @@ Selection of_tensors(const Asked& asked) {
           "the file says it");
   Case base;
   set_from_tensors(asked.tensors, base);
-  AxisValues values = asked.axes;
+  PartLists values = asked.parts;
   values["seq"] = {std::to_string(base.seq)};
   Selection selection{product(values, base), "", false};
   selection.single = selection.cases.size() == 1;
@@ -103,7 +104,7 @@ Selection of_models(const Asked& asked) {
       throw UsageError("unknown model '" + name +
                        "'; known: " + c10::Join(", ", std::views::keys(models())));
     const Model& model = found->second;
-    AxisValues values = asked.axes;
+    PartLists values = asked.parts;
     values["heads"] = {model.heads};
     values["kv-heads"] = {model.kv_heads};
     values["dim"] = {model.dim};
@@ -134,8 +135,8 @@ int64_t integer(const std::string& text, const char* what) {
 
 // The one device that was asked for beside a list of cases that is made for it.
 std::string device_of(const Asked& asked) {
-  const auto given = asked.axes.find("device");
-  if (given == asked.axes.end())
+  const auto given = asked.parts.find("device");
+  if (given == asked.parts.end())
     return "cpu";
   Case probe;
   probe.device = given->second.front();
@@ -146,7 +147,7 @@ std::string device_of(const Asked& asked) {
 }
 
 Selection of_random(const Asked& asked) {
-  std::vector<std::string> drawn = all_axes();
+  std::vector<std::string> drawn = all_parts();
   std::erase(drawn, "device");
   exclude(asked, "--clean", drawn, "clean cases draw every part");
   const int64_t count = integer(asked.clean[0], "number of cases");
@@ -162,7 +163,7 @@ Selection of_random(const Asked& asked) {
 
 Selection of_profile(const Asked& asked) {
   const std::string name = asked.profile.empty() ? "smoke" : asked.profile;
-  Selection selection{filtered(profile(name).cases(device_of(asked)), asked.axes), "", false};
+  Selection selection{filtered(profile(name).cases(device_of(asked)), asked.parts), "", false};
   if (selection.cases.empty())
     throw UsageError("no case of profile " + name +
                      " has all of these values at once; "
@@ -172,7 +173,7 @@ Selection of_profile(const Asked& asked) {
 }
 
 Selection of_lists(const Asked& asked) {
-  Selection selection{product(asked.axes, {}), "", false};
+  Selection selection{product(asked.parts, {}), "", false};
   selection.single = selection.cases.size() == 1;
   selection.what = count_text(selection.cases.size(), "the given lists");
   return selection;
@@ -187,7 +188,7 @@ Selection of_any(const Asked& asked) {
     return of_models(asked);
   if (!asked.clean.empty())
     return of_random(asked);
-  const bool only_device = asked.axes.size() == asked.axes.count("device");
+  const bool only_device = asked.parts.size() == asked.parts.count("device");
   if (!asked.profile.empty() || only_device)
     return of_profile(asked);
   return of_lists(asked);
@@ -205,8 +206,10 @@ std::string seed_text(const std::vector<Case>& cases) {
 
 Selection select(const Asked& asked) {
   check_one_way(asked);
-  check_size(asked.axes);
+  check_size(asked.parts);
   Selection selection = of_any(asked);
+  for (const Case& test : selection.cases)
+    parity::subject_of(test);  // or throws: there is none of that name
   if (parity::any_on_cuda(selection.cases) && why_no_cuda())
     throw UsageError(*why_no_cuda());
   if (asked.clean.empty())

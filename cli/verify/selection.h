@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/verify/axes.h"
+#include "cli/verify/part_lists.h"
 #include "parity/case/case.h"
 
 namespace ringcheck::cli {
 
 // What the command line says of the cases to run.
 struct Asked {
-  AxisValues axes;
+  PartLists parts;
   std::string profile;
   std::vector<std::string> models;
   std::vector<std::string> cases;  // their texts

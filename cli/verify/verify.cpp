@@ -22,7 +22,7 @@ namespace ringcheck::cli {
 namespace {
 
 struct Options {
-  std::map<std::string, std::vector<std::string>> lists;  // of each axis, as typed
+  PartLists lists;  // of the parts of a case, as typed
   std::vector<std::string> models;
   Asked asked;
   Telling telling;
@@ -35,7 +35,7 @@ Selection selection_of(const Options& options) {
   Asked asked = options.asked;
   for (const auto& [name, lists] : options.lists)
     if (!lists.empty())
-      asked.axes[name] = split_values(lists);
+      asked.parts[name] = split_values(lists);
   asked.models = split_values(options.models);
   return select(asked);
 }
@@ -120,19 +120,18 @@ int run(Options options) {
                   : run_supervised(options, selection);
 }
 
-void declare_axes(CLI::App& program, Options& options) {
-  for (const Axis& axis : axes()) {
-    program.add_option("--" + axis.name, options.lists[axis.name], axis.help)
-        ->group("Axes (lists with commas)")
+void declare_parts(CLI::App& program, Options& options) {
+  for (const parity::Part& part : options_of_cases())
+    program.add_option("--" + part.option, options.lists[part.option], part.help)
+        ->group("Parts of a case (lists with commas)")
         ->type_name("LIST");
-  }
 }
 
 void declare_cases(CLI::App& program, Options& options) {
   const auto group = "Which cases";
   program
       .add_option("--profile", options.asked.profile,
-                  "smoke, conformance or stress; axes beside it select among its cases")
+                  "smoke, conformance or stress; parts beside it select among its cases")
       ->group(group)
       ->type_name("NAME");
   program.add_option("--model", options.models, "heads, dims, RoPE and masks of published models")
@@ -155,7 +154,7 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("runs cases of context-parallel attention and judges every one of them");
   declare_cases(program, *options);
-  declare_axes(program, *options);
+  declare_parts(program, *options);
   const auto group = "Running and reporting";
   program
       .add_option("--deadline", options->deadline,

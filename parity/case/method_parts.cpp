@@ -60,6 +60,7 @@ Part subject_part() {
   Part row{.name = "subject", .option = "subject", .prefix = "subject:",
            .help = "who answers: ours, or another subject by name", .standard = Method::kOurs};
   row.claims = [](std::string_view) { return true; };
+  row.replaces = true;
   // Ours is said by its strategy.
   row.print = [](const Case& c) { return c.is_ours() ? "" : c.subject; };
   row.parse = [](Case& c, const std::string& text) { c.subject = text; };

@@ -30,6 +30,7 @@ struct Part {
   // Where it was not said beside what was: what it follows.
   std::function<void(Case&, const std::set<std::string>& said)> follow = {};
   std::function<std::vector<Case>(const Case&)> simpler = {};  // towards the default, boldest first
+  bool replaces = false;  // said beside a profile it replaces what the cases say, and selects none
   // Takes a value that a profile may name, and draws what that leaves open.
   std::function<void(Case&, const std::string& value, const Ranges&, const Draw&)> draw = {};
 };

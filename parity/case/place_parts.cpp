@@ -7,7 +7,7 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr int64_t kFarTooMany = 1 << 20;  // ranks; validate() says how many there may be
+constexpr int64_t kFarTooMany = 1 << 20;  // ranks: validate() says how many there may be
 
 std::vector<Case> smaller_worlds(const Case& test) {
   std::vector<Case> list;
@@ -21,7 +21,7 @@ Part world_part() {
   row.claims = [](std::string_view text) { return !text.empty() && std::isdigit(text[0]); };
   row.print = [](const Case& c) { return std::to_string(c.world); };
   row.parse = [](Case& c, const std::string& text) {
-    c.world = static_cast<int>(std::min(parse_size(text), kFarTooMany));
+    c.world = static_cast<int>(std::clamp(parse_size(text), -kFarTooMany, kFarTooMany));
   };
   row.values = [] { return std::vector<std::string>{"1", "2", "3", "4", "5", "7", "8"}; };
   row.simpler = smaller_worlds;

@@ -223,6 +223,7 @@ Part data_part() {
 
 Part seed_part() {
   Part row{.name = "seed", .option = "seed", .prefix = "seed", .help = "of the data", .standard = "1"};
+  row.replaces = true;
   row.claims = [](std::string_view) { return true; };
   row.print = [](const Case& c) { return std::to_string(c.seed); };
   row.parse = [](Case& c, const std::string& text) {

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/part_lists.h"
+
+#include <c10/util/StringUtil.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/subcommand.h"
+#include "parity/case/text.h"
+
+namespace ringcheck::cli {
+namespace {
+
+using parity::BadCase;
+using parity::Case;
+using parity::Part;
+
+void set(const Part& part, Case& test, const std::string& value) {
+  try {
+    part.parse(test, value);
+  } catch (const BadCase& error) {
+    throw BadCase("--" + part.option + ": " + error.what());
+  }
+}
+
+std::string bare(const std::string& text) { return text.substr(0, text.find('[')); }
+
+// The form in which it is printed; what cannot be parsed stays, and then matches no case.
+std::string canonical(const Part& part, const std::string& value) {
+  try {
+    Case test;
+    part.parse(test, value);
+    return part.print(test);
+  } catch (const BadCase&) {
+    return value;
+  }
+}
+
+bool matches(const Part& part, const Case& test, const std::string& value) {
+  const std::string own = part.print(test);
+  return own == canonical(part, value) || bare(own) == value ||
+         own.substr(0, own.find(':')) == value;
+}
+
+void check_occurs(const Part& part, const std::vector<Case>& cases, const std::string& value) {
+  std::set<std::string> known;
+  for (const Case& test : cases) {
+    if (matches(part, test, value))
+      return;
+    known.insert(bare(part.print(test)));
+  }
+  throw UsageError("the profile has no case with --" + part.option + " " + value +
+                   "; it has: " + c10::Join(", ", known));
+}
+
+std::vector<Case> replaced(std::vector<Case> cases, const Part& part,
+                           const std::vector<std::string>& values) {
+  if (values.size() > 1)
+    throw UsageError("--" + part.option +
+                     " takes one value beside --profile, whose cases it replaces");
+  for (Case& test : cases) {
+    set(part, test, values.front());
+    parity::validate(test);
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::vector<Part> options_of_cases() {
+  std::vector<Part> rows = parity::parts();
+  std::erase_if(rows, [](const Part& part) { return part.option.empty(); });
+  return rows;
+}
+
+std::vector<std::string> split_values(const std::vector<std::string>& lists) {
+  std::vector<std::string> values;
+  for (const std::string& list : lists)
+    for (const std::string& value : parity::split(list, ',')) {
+      if (value.empty())
+        throw BadCase("the list '" + list + "' has an empty value");
+      values.push_back(value);
+    }
+  return values;
+}
+
+std::vector<Case> product(const PartLists& values, const Case& base) {
+  std::vector<Case> cases{base};
+  std::set<std::string> said;
+  for (const Part& part : options_of_cases()) {
+    const auto given = values.find(part.option);
+    if (given == values.end())
+      continue;
+    said.insert(part.name);
+    std::vector<Case> more;
+    for (const Case& test : cases)
+      for (const std::string& value : given->second) {
+        more.push_back(test);
+        set(part, more.back(), value);
+      }
+    cases = std::move(more);
+  }
+  for (Case& test : cases) {
+    parity::follow(test, said);
+    parity::validate(test);
+  }
+  return cases;
+}
+
+std::vector<Case> filtered(std::vector<Case> cases, const PartLists& values) {
+  for (const Part& part : options_of_cases()) {
+    const auto given = values.find(part.option);
+    if (given == values.end())
+      continue;
+    if (part.replaces) {
+      cases = replaced(std::move(cases), part, given->second);
+      continue;
+    }
+    for (const std::string& value : given->second)
+      check_occurs(part, cases, value);
+    std::erase_if(cases, [&](const Case& test) {
+      return std::none_of(given->second.begin(), given->second.end(),
+                          [&](const std::string& value) { return matches(part, test, value); });
+    });
+  }
+  return cases;
+}
+
+}  // namespace ringcheck::cli
