@@ -13,7 +13,8 @@ tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_b
   exact_oracles_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws
   arithmetic_test)
 
-"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda "${tests[@]}" >&2
+"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda ringcheck_mpi \
+  "${tests[@]}" >&2
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
 build=$RINGCHECK_ROOT/build/release
@@ -26,7 +27,7 @@ for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
   cp "$build/bin/$program" "$staging/bin/"
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
-cp -L "$build/lib/libringcheck_cuda.so" "$staging/lib/"
+cp -L "$build/lib/libringcheck_cuda.so" "$build/lib/libringcheck_mpi.so" "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do

@@ -13,7 +13,7 @@ set_target_properties(ringcheck_core PROPERTIES
 target_compile_features(ringcheck_core PUBLIC cxx_std_20)
 target_link_libraries(ringcheck_core
   PUBLIC ringcheck::torch
-  PRIVATE ringcheck::options ringcheck::mpi Threads::Threads ringcheck_version)
+  PRIVATE ringcheck::options Threads::Threads ringcheck_version)
 target_link_options(ringcheck_core PRIVATE LINKER:-z,defs)
 
 get_property(boxes GLOBAL PROPERTY RINGCHECK_BOXES)

@@ -9,6 +9,7 @@ set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/RingCheck)
 install(TARGETS ringcheck_core EXPORT RingCheckTargets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringcheck)
 install(TARGETS ringcheck_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ringcheck_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET ringcheck)
   install(TARGETS ringcheck)
 endif()

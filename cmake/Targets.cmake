@@ -32,7 +32,7 @@ endfunction()
 
 # ringcheck_add_box(<name> [PATHS <path>...] [SEES <box>...] [LIBRARIES <library>...])
 # One box of the picture in docs/design.md: the sources below its folders, or directly in those that
-# end in "/.", but for folders named cuda, as an OBJECT library (self-registering files would be
+# end in "/.", but for folders named cuda or mpi, as an OBJECT library (self-registering files would be
 # dropped from an archive). Its include path holds links to its own paths, and to those of the boxes
 # that it sees and that these see: an include of anything else finds no file.
 function(ringcheck_add_box name)
@@ -51,7 +51,7 @@ function(ringcheck_add_box name)
     endif()
     list(APPEND sources ${found})
   endforeach()
-  list(FILTER sources EXCLUDE REGEX "/cuda/")
+  list(FILTER sources EXCLUDE REGEX "/(cuda|mpi)/")
   foreach(seen IN LISTS box_SEES)
     get_property(theirs GLOBAL PROPERTY RINGCHECK_BOX_${seen})
     list(APPEND visible ${theirs})

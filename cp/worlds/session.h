@@ -12,6 +12,9 @@
 
 namespace ringcheck {
 
+// How long the ranks of a job may take to find each other.
+inline constexpr std::chrono::seconds kTimeToMeet{60};
+
 // The processes of one job, a rank each, as one of them sees it.
 class Session {
  public:
