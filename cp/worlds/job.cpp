@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "cp/worlds/mpi_world.h"
-#include "cp/worlds/store_world.h"
+#include "cp/worlds/mpi_library.h"
 #include "cp/worlds/thread_world.h"
 
 namespace ringcheck {
@@ -26,8 +25,9 @@ class Alone final : public Session {
 std::unique_ptr<Session> session_of(const std::optional<Launcher>& launcher,
                                     const JobOptions& options) {
   if (!launcher) return std::make_unique<Alone>();
-  if (launcher->name == "torchrun") return std::make_unique<StoreSession>(options.time_to_meet);
-  return std::make_unique<MpiSession>();
+  const bool by_store = launcher->name == "torchrun";
+  if (!by_store && why_no_mpi()) throw std::runtime_error(*why_no_mpi());
+  return Meetings::at(by_store ? "store" : "mpi").join(options.time_to_meet);
 }
 
 std::string asked_for(int ranks, int found) {

@@ -22,6 +22,6 @@ const std::optional<std::string>& why_no_mpi() {
   return reason;
 }
 
-std::string describe_mpi() { return why_no_mpi() ? "no MPI" : MpiLibraries::at("mpi").version(); }
+std::string describe_mpi() { return why_no_mpi() ? "no MPI" : MpiDescriptions::at("mpi").text(); }
 
 }  // namespace ringcheck

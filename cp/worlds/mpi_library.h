@@ -3,12 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "cp/registry.h"
-#include "cp/worlds/session.h"
 
 namespace ringcheck {
 
@@ -21,11 +19,10 @@ const std::optional<std::string>& why_no_mpi();
 // "Open MPI 4.1.4", as libringcheck_mpi.so was compiled with; "no MPI" where it cannot be used.
 std::string describe_mpi();
 
-// What the library brings.
-struct MpiLibrary {
-  std::function<std::string()> version;
-  std::function<std::unique_ptr<Session>()> session;
+// What the library brings: its description; its session registers in cp/worlds/session.h.
+struct MpiDescription {
+  std::function<std::string()> text;
 };
-using MpiLibraries = Registry<MpiLibrary>;
+using MpiDescriptions = Registry<MpiDescription>;
 
 }  // namespace ringcheck

@@ -11,7 +11,7 @@ namespace {
 
 std::unique_ptr<Session> loaded() {
   if (why_no_mpi()) throw std::runtime_error(*why_no_mpi());
-  return MpiLibraries::at("mpi").session();
+  return Meetings::at("mpi").join(kTimeToMeet);
 }
 
 }  // namespace

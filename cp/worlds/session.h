@@ -27,6 +27,13 @@ class Session {
   [[noreturn]] virtual void abort(int code) = 0;
 };
 
+// How the processes of a job find each other: "mpi", which libringcheck_mpi.so brings, "store".
+// Throws std::runtime_error where they do not.
+struct Meeting {
+  std::function<std::unique_ptr<Session>(std::chrono::milliseconds time_to_meet)> join;
+};
+using Meetings = Registry<Meeting>;
+
 // The same ranks, each with a GPU of its own, over NCCL; what lies in host memory still goes the
 // way of `host`, which must outlive it. Throws std::runtime_error where the rank finds no
 // GPU. Binds the calling thread to the GPU as long as it lives.

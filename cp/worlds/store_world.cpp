@@ -163,4 +163,14 @@ std::unique_ptr<Communicator> StoreSession::world(std::chrono::milliseconds dead
 
 void StoreSession::abort(int code) { std::_Exit(code); }
 
+namespace {
+
+std::unique_ptr<Session> join(std::chrono::milliseconds time_to_meet) {
+  return std::make_unique<StoreSession>(time_to_meet);
+}
+
+const Meetings::Add registered{"store", {join}};
+
+}  // namespace
+
 }  // namespace ringcheck
