@@ -58,7 +58,9 @@ std::vector<Communicator*> with_world(Communicator& world, const Groups& groups)
 }
 
 // What world rank `from` says in the n-th group.
-at::Tensor payload(int from, size_t n) { return at::full({3}, 100.0 * static_cast<double>(n) + from); }
+at::Tensor payload(int from, size_t n) {
+  return at::full({3}, 100.0 * static_cast<double>(n) + from);
+}
 
 std::vector<std::vector<Seen>> seen_by_all(int world, const std::vector<Split>& splits) {
   return on_every_rank(world, [&](Communicator& comm) {
@@ -101,26 +103,24 @@ RC_GTEST_PROP(Groups, IdsAreDense, ()) {
     for (const Seen& group : of_rank) RC_ASSERT((group.id >= 0 && group.id <= most));
 }
 
-// Messages of all groups of a rank are on their way at once, posted and awaited by each rank in an
-// order of its own, and every one arrives in its group.
+// Messages of all groups of a rank are on their way at once, posted by each rank in an order of its
+// own, and every one arrives in its group.
 RC_GTEST_PROP(Groups, MessagesOfGroupsDoNotMix, ()) {
   const int world = *gen::world().as("world");
   const auto splits = drawn_splits(world);
   const auto mixed = on_every_rank(world, [&](Communicator& comm) {
     const Groups groups = groups_of(comm, splits);
     const auto all = with_world(comm, groups);
-    const auto nth = [&](size_t i) { return (i + static_cast<size_t>(comm.rank())) % all.size(); };
     std::vector<at::Tensor> received(all.size());
     std::map<size_t, Pending> pending;
     for (size_t i = 0; i < all.size(); ++i) {
-      const size_t n = nth(i);
+      const size_t n = (i + static_cast<size_t>(comm.rank())) % all.size();
       received[n] = at::empty({3});
       pending[n] = all[n]->exchange(payload(comm.rank(), n), all[n]->right(), received[n],
                                     all[n]->left(), {"group", static_cast<int>(n)});
     }
     std::string wrong;
-    for (size_t i = all.size(); i-- > 0;) {
-      const size_t n = nth(i);
+    for (size_t n = all.size(); n-- > 0;) {
       pending[n].wait();
       if (!received[n].equal(payload(all[n]->world_rank(all[n]->left()), n)))
         wrong += "group " + std::to_string(n) + "; ";
