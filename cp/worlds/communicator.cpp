@@ -71,7 +71,8 @@ Pending Communicator::all_to_all(const std::vector<at::Tensor>& sends,
 
 at::Tensor Communicator::reduce_scatter(const std::vector<at::Tensor>& parts, Label label) {
   std::vector<at::Tensor> received;
-  for (int rank = 0; rank < size(); ++rank) received.push_back(at::empty_like(parts.at(this->rank())));
+  for (int rank = 0; rank < size(); ++rank)
+    received.push_back(at::empty_like(parts.at(this->rank())));
   all_to_all(parts, received, label).wait();
   at::Tensor sum = received[0].clone();
   for (int rank = 1; rank < size(); ++rank) sum += received[rank];

@@ -69,11 +69,11 @@ std::vector<Half> Transport::booked(std::vector<Message> messages, Label label,
 
 at::Tensor gathered_as_one(const Posting& posting) {
   if (posting.pattern != Pattern::kAllGather || posting.receives.empty()) return {};
-  const at::Tensor& first = posting.receives.front().data;
-  const int64_t elements = posting.sends.front().data.numel();
+  const at::Tensor &own = posting.sends.front().data, &first = posting.receives.front().data;
+  const int64_t elements = own.numel();
   for (size_t rank = 0; rank < posting.receives.size(); ++rank) {
     const at::Tensor& part = posting.receives[rank].data;
-    if (!part.is_alias_of(first) || part.scalar_type() != posting.sends.front().data.scalar_type() ||
+    if (!part.is_alias_of(first) || part.scalar_type() != own.scalar_type() ||
         part.numel() != elements ||
         part.storage_offset() != first.storage_offset() + static_cast<int64_t>(rank) * elements)
       return {};

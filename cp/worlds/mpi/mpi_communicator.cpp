@@ -129,8 +129,9 @@ class MpiCommunicator final : public Transport {
     const MPI_Datatype type = datatype(half.data);
     void* memory = half.data.data_ptr();
     Flight flight{MPI_REQUEST_NULL, half.operation, {}, receives, {}};
-    check_mpi(receives ? MPI_Irecv(memory, n, type, peer, channel_.tag, channel_.comm, &flight.request)
-                   : MPI_Isend(memory, n, type, peer, channel_.tag, channel_.comm, &flight.request));
+    const auto [comm, tag] = channel_;
+    check_mpi(receives ? MPI_Irecv(memory, n, type, peer, tag, comm, &flight.request)
+                       : MPI_Isend(memory, n, type, peer, tag, comm, &flight.request));
     flight.halves.push_back(std::move(half));
     return flight;
   }
@@ -147,9 +148,9 @@ class MpiCommunicator final : public Transport {
     const auto in = std::make_shared<Scattered>(posting.receives, size());
     Flight flight = collective(std::move(posting));
     flight.keep = {out, in};
-    check_mpi(MPI_Ialltoallw(MPI_BOTTOM, out->counts(), out->displacements(), out->types(), MPI_BOTTOM,
-                         in->counts(), in->displacements(), in->types(), channel_.comm,
-                         &flight.request));
+    check_mpi(MPI_Ialltoallw(MPI_BOTTOM, out->counts(), out->displacements(), out->types(),
+                             MPI_BOTTOM, in->counts(), in->displacements(), in->types(),
+                             channel_.comm, &flight.request));
     return flight;
   }
 
@@ -159,7 +160,7 @@ class MpiCommunicator final : public Transport {
     const int n = elements(own);
     const MPI_Datatype type = datatype(own);
     check_mpi(MPI_Iallgather(own.data_ptr(), n, type, whole.data_ptr(), n, type, channel_.comm,
-                         &flight.request));
+                             &flight.request));
     return flight;
   }
 

@@ -38,7 +38,7 @@ struct Seen {
   std::vector<int> world_ranks;
 };
 
-// The world and all groups, as one rank sees them. Groups stay, so that none is met twice by chance.
+// The groups of one rank. They stay, so that none is met twice by chance.
 using Groups = std::vector<std::unique_ptr<Communicator>>;
 
 Groups groups_of(Communicator& world, const std::vector<Split>& splits) {
