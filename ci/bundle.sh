@@ -14,7 +14,8 @@ tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_b
   arithmetic_test)
 
 export RINGCHECK_CUDA=1 RINGCHECK_TESTS=1
-"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda "${tests[@]}" >&2
+"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda \
+  ringcheck_mpi "${tests[@]}" >&2
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
 build=$RINGCHECK_ROOT/build/release
@@ -27,7 +28,7 @@ for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
   cp "$build/bin/$program" "$staging/bin/"
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
-cp -L "$build/lib/libringcheck_cuda.so" "$staging/lib/"
+cp -L "$build/lib/libringcheck_cuda.so" "$build/lib/libringcheck_mpi.so" "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do

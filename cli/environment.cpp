@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/environment.h"
 
-#include <mpi.h>
 #include <sys/utsname.h>
 #include <torch/version.h>
 #include <unistd.h>
@@ -11,22 +10,11 @@
 #include <fstream>
 #include <thread>
 
+#include "cp/worlds/mpi_library.h"
 #include "version.h"
 
 namespace ringcheck::cli {
 namespace {
-
-// Of the headers that this program was compiled with.
-std::string mpi_text() {
-#if defined(OMPI_MAJOR_VERSION)
-  return "Open MPI " + std::to_string(OMPI_MAJOR_VERSION) + "." +
-         std::to_string(OMPI_MINOR_VERSION) + "." + std::to_string(OMPI_RELEASE_VERSION);
-#elif defined(MPICH_VERSION)
-  return std::string("MPICH ") + MPICH_VERSION;
-#else
-  return "MPI " + std::to_string(MPI_VERSION) + "." + std::to_string(MPI_SUBVERSION);
-#endif
-}
 
 std::string compiler_text() {
 #if defined(__clang__)
@@ -57,7 +45,7 @@ std::string now_text() {
 
 std::string version_text() {
   return std::string("RingCheck ") + version() + "\ncommit    " + commit() + "\nLibTorch  " +
-         TORCH_VERSION + "\nMPI       " + mpi_text() + "\ncompiler  " + compiler_text();
+         TORCH_VERSION + "\nMPI       " + describe_mpi() + "\ncompiler  " + compiler_text();
 }
 
 reports::Environment environment() {
@@ -65,7 +53,7 @@ reports::Environment environment() {
   facts.version = version();
   facts.commit = commit();
   facts.libtorch = TORCH_VERSION;
-  facts.mpi = mpi_text();
+  facts.mpi = describe_mpi();
   facts.compiler = compiler_text();
   utsname system{};
   if (::uname(&system) == 0) {

@@ -23,6 +23,7 @@ function(ringcheck_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ringcheck::options ringcheck_test_support)
   target_precompile_headers(${name} REUSE_FROM ringcheck_test_support)
+  ringcheck_loads_mpi(${name})
 
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}_${ranks}

@@ -13,7 +13,7 @@ set_target_properties(ringcheck_core PROPERTIES
 target_compile_features(ringcheck_core PUBLIC cxx_std_20)
 target_link_libraries(ringcheck_core
   PUBLIC ringcheck::torch
-  PRIVATE ringcheck::options ringcheck::mpi Threads::Threads ringcheck_version)
+  PRIVATE ringcheck::options Threads::Threads ringcheck_version)
 target_link_options(ringcheck_core PRIVATE LINKER:-z,defs)
 
 get_property(boxes GLOBAL PROPERTY RINGCHECK_BOXES)
@@ -22,6 +22,7 @@ foreach(box IN LISTS boxes)
 endforeach()
 foreach(part IN ITEMS reference cp kernels parity)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${part}/*.h)
+  list(FILTER headers EXCLUDE REGEX "/mpi/")  # need MPI's
   list(APPEND RINGCHECK_HEADERS ${headers})
 endforeach()
 target_sources(ringcheck_core PUBLIC

@@ -19,10 +19,10 @@ message(STATUS "LibTorch: ${RINGCHECK_TORCH_PREFIX}; CUDA compiler: ${CMAKE_CUDA
 
 # MPI's C interface; Open MPI's and MPICH's old C++ bindings stay out.
 find_package(MPI REQUIRED COMPONENTS C)
-add_library(ringcheck_mpi INTERFACE)
-add_library(ringcheck::mpi ALIAS ringcheck_mpi)
-target_link_libraries(ringcheck_mpi INTERFACE MPI::MPI_C)
-target_compile_definitions(ringcheck_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+add_library(ringcheck_mpi_interface INTERFACE)
+add_library(ringcheck::mpi ALIAS ringcheck_mpi_interface)
+target_link_libraries(ringcheck_mpi_interface INTERFACE MPI::MPI_C)
+target_compile_definitions(ringcheck_mpi_interface INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 find_package(Threads REQUIRED)
 

@@ -11,6 +11,7 @@ install(TARGETS ringcheck_core EXPORT RingCheckTargets
 if(RINGCHECK_CUDA)
   install(TARGETS ringcheck_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+install(TARGETS ringcheck_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET ringcheck)
   install(TARGETS ringcheck)
 endif()

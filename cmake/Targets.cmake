@@ -37,7 +37,7 @@ file(WRITE ${RINGCHECK_BOXES_FILE} "")
 
 # ringcheck_add_box(<name> [PATHS <path>...] [SEES <box>...] [LIBRARIES <library>...])
 # One box of the picture in docs/design.md: the sources below its folders, or directly in those that
-# end in "/.", but for folders named cuda, as an OBJECT library (self-registering files would be
+# end in "/.", but for folders named cuda or mpi, as an OBJECT library (self-registering files would be
 # dropped from an archive). Its include path holds links to its own paths, and to those of the boxes
 # that it sees and that these see: an include of anything else finds no file.
 function(ringcheck_add_box name)
@@ -56,7 +56,7 @@ function(ringcheck_add_box name)
     endif()
     list(APPEND sources ${found})
   endforeach()
-  list(FILTER sources EXCLUDE REGEX "/cuda/")
+  list(FILTER sources EXCLUDE REGEX "/(cuda|mpi)/")
   get_property(taken GLOBAL PROPERTY RINGCHECK_BOX_SOURCES)
   list(REMOVE_ITEM sources ${taken})  # a box within this one, named before it
   set_property(GLOBAL APPEND PROPERTY RINGCHECK_BOX_SOURCES ${sources})

@@ -15,9 +15,7 @@
 #include "cli/environment.h"
 #include "cli/to_result.h"
 #include "cp/device/cuda_library.h"
-#include "cp/worlds/launcher.h"
-#include "cp/worlds/mpi_world.h"
-#include "parity/judge/expected/expected.h"
+#include "cp/worlds/job.h"
 #include "parity/judge/runner.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
@@ -65,11 +63,8 @@ class Threads final : public Worlds {
 
 class Ranks final : public Worlds {
  public:
-  Ranks(const Launcher& launcher, bool cuda) : host_(argc_, argv_) {
-    at::set_num_threads(1);
-    if (cuda) gpus_ = on_gpus(host_, std::max(0, launcher.local_rank));
-  }
-  bool speaks() const override { return host_.rank() == 0; }
+  explicit Ranks(const Launcher& launcher) : job_(joined(launcher)) { at::set_num_threads(1); }
+  bool speaks() const override { return job_->rank() == 0; }
   parity::Status verify(const parity::Case& test) override {
     const auto world = world_of(test);
     const auto verdict = parity::verify(test, *world, {});
@@ -88,21 +83,25 @@ class Ranks final : public Worlds {
     world->agree_max(int64_t{0});
     return timing;
   }
-  void abandon(int code) override { host_.abort(code); }
+  void abandon(int code) override { job_->abort(code); }
 
  private:
+  static std::unique_ptr<Job> joined(const Launcher& launcher) {
+    try {
+      return Job::join(launcher);
+    } catch (const std::exception& error) {
+      throw parity::BadCase(error.what());
+    }
+  }
   std::unique_ptr<Communicator> world_of(const parity::Case& test) {
-    Session& session = gpus_ && test.device == "cuda" ? *gpus_ : static_cast<Session&>(host_);
-    if (test.world != 1 && test.world != session.size())
+    if (test.world != 1 && test.world != job_->size())
       throw parity::BadCase("the case has a world of " + std::to_string(test.world) +
-                            ", there are " + std::to_string(session.size()) + " ranks");
-    return session.world(kDeadline);
+                            ", there are " + std::to_string(job_->size()) +
+                            " ranks; start as many ranks as the case has");
+    return job_->world(parity::device_type_of(test), kDeadline);
   }
 
-  int argc_ = 0;
-  char** argv_ = nullptr;
-  MpiSession host_;
-  std::unique_ptr<Session> gpus_;
+  std::unique_ptr<Job> job_;
 };
 
 // A thread world shares what devices there are.
@@ -162,7 +161,7 @@ int run(const Options& options) {
   if (!options.json.empty() && (!launcher || launcher->rank <= 0))
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
-  if (launcher) worlds = std::make_unique<Ranks>(*launcher, parity::any_on_cuda(cases));
+  if (launcher) worlds = std::make_unique<Ranks>(*launcher);
   else worlds = std::make_unique<Threads>();
   reports::Result result;
   try {

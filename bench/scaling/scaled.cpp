@@ -3,7 +3,7 @@
 #include "bench/scaling/scaled.h"
 
 #include "cli/to_result.h"
-#include "parity/judge/expected/expected_counters.h"
+#include "parity/judge/expected/expected.h"
 
 namespace ringcheck::bench {
 namespace {

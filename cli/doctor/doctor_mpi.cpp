@@ -10,6 +10,7 @@
 #include "cli/doctor/probe.h"
 #include "cli/process/programs.h"
 #include "cp/worlds/launcher.h"
+#include "cp/worlds/mpi_library.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -78,6 +79,10 @@ Examined examine_mpi(double seconds, const std::string& built) {
     seen.facts["launcher"] = describe(*launcher);
   seen.add({"mpi.launcher", launcher ? Severity::kNote : Severity::kOk, "launcher",
             launcher ? describe(*launcher) : "none: ringcheck starts its own ranks", ""});
+  if (const auto& why = why_no_mpi()) {
+    seen.add({"mpi.library", Severity::kWarning, "MPI", *why, "apt-get install openmpi-bin"});
+    return seen;
+  }
   const auto mpirun = find_program("mpirun");
   if (!mpirun) {
     seen.add({"mpi.mpirun", Severity::kWarning, "mpirun", "not in PATH: MPI cases are skipped",

@@ -12,7 +12,7 @@
 namespace ringcheck {
 namespace {
 
-constexpr size_t kAlignment = 128;
+constexpr size_t kAlignment = kBufferAlignment;
 
 // What the next allocation of this thread is for, and how many bytes were asked for: a caching
 // allocator reports its own, rounded ones.

@@ -53,6 +53,8 @@ class Metered {
   c10::DebugInfoGuard guard_;
 };
 
+inline constexpr int64_t kBufferAlignment = 128;
+
 // A flat buffer of `elements`, 128-byte aligned so that every rotation hands out blocks on which a
 // kernel computes the same bits, and counted under its tag.
 at::Tensor buffer(int64_t elements, at::ScalarType dtype, at::Device device, MemoryTag tag);

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cp/ledger/memory.h"
 #include "cp/attention/rotation.h"
 
 namespace ringcheck {
@@ -16,8 +15,7 @@ class AllGather final : public Rotation {
     step_ = 0;
     own_ = own;
     if (!gathered_.empty()) return;
-    for (int rank = 0; rank < comm_.size(); ++rank)
-      gathered_.push_back(buffer(own.shape, MemoryTag::kKv));
+    gathered_ = comm_.buffers(own.shape.elements(), own.shape.dtype, MemoryTag::kKv);
     comm_.all_gather(own.packed, gathered_, {"all-gather kv", 0}).wait();
   }
 
@@ -53,12 +51,12 @@ class StraightHome final : public GradientCarrier {
 
   void add(const at::Tensor& dk, const at::Tensor& dv) override {
     if (step_ == 0) {
-      sum_.packed = buffer(shape_, MemoryTag::kTraveller);
+      sum_.packed = traveller();
       fill(sum_.packed, dk, dv);
     } else {
       take();
-      if (!outgoing_.defined()) outgoing_ = buffer(shape_, MemoryTag::kTraveller);
-      if (!incoming_.defined()) incoming_ = buffer(shape_, MemoryTag::kTraveller);
+      if (!outgoing_.defined()) outgoing_ = traveller();
+      if (!incoming_.defined()) incoming_ = traveller();
       fill(outgoing_, dk, dv);
       const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
       const int helper = (comm_.rank() + step_) % comm_.size();
@@ -79,6 +77,9 @@ class StraightHome final : public GradientCarrier {
     const PackedKv block{packed, shape_};
     block.k().copy_(dk);
     block.v().copy_(dv);
+  }
+  at::Tensor traveller() {
+    return comm_.buffer(shape_.elements(), shape_.dtype, MemoryTag::kTraveller);
   }
   // What the step before brought.
   void take() {

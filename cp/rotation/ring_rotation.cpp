@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/rotation/ring_rotation.h"
 
-#include "cp/ledger/memory.h"
-
 namespace ringcheck {
 namespace {
 
@@ -37,7 +35,10 @@ class Ring final : public Rotation {
     const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
     incoming_ = current;
     incoming_.positions = layout_[owner];
-    incoming_.packed = free_.defined() ? free_ : buffer(current.shape, MemoryTag::kKv);
+    const KvShape& shape = current.shape;
+    incoming_.packed = free_.defined()
+                           ? free_
+                           : comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kKv);
     arrival_ = hop_(comm_, current.packed, incoming_.packed, {"exchange kv", step_});
     free_ = step_ > 1 ? current.packed : at::Tensor();  // the own block is the caller's
   }
@@ -60,7 +61,7 @@ class RingCarrier final : public GradientCarrier {
 
   void add(const at::Tensor& dk, const at::Tensor& dv) override {
     arrival_.wait();
-    PackedKv sum{step_ == 0 ? buffer(shape_, MemoryTag::kTraveller) : incoming_, shape_};
+    PackedKv sum{step_ == 0 ? traveller() : incoming_, shape_};
     if (step_ == 0) {
       sum.k().copy_(dk);
       sum.v().copy_(dv);
@@ -73,7 +74,7 @@ class RingCarrier final : public GradientCarrier {
       incoming_ = sum.packed;
       return;
     }
-    incoming_ = free_.defined() ? free_ : buffer(shape_, MemoryTag::kTraveller);
+    incoming_ = free_.defined() ? free_ : traveller();
     arrival_ = hop_(comm_, sum.packed, incoming_, {"exchange gradients", step_});
     free_ = sum.packed;
   }
@@ -85,6 +86,10 @@ class RingCarrier final : public GradientCarrier {
   }
 
  private:
+  at::Tensor traveller() {
+    return comm_.buffer(shape_.elements(), shape_.dtype, MemoryTag::kTraveller);
+  }
+
   Communicator& comm_;
   KvShape shape_;
   Hop hop_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace ringcheck {
 namespace {
@@ -33,6 +34,14 @@ T largest(Communicator& comm, T local) {
 
 }  // namespace
 
+Group Group::everybody(int size, int rank) {
+  Group group;
+  group.rank = rank;
+  group.world_ranks.resize(size);
+  std::iota(group.world_ranks.begin(), group.world_ranks.end(), 0);
+  return group;
+}
+
 Pending Communicator::exchange(const at::Tensor& send, int to, const at::Tensor& receive, int from,
                                Label label) {
   return transfer({{send, to}}, {{receive, from}}, label);
@@ -45,7 +54,7 @@ Pending Communicator::all_gather(const at::Tensor& local, const std::vector<at::
     sends.push_back({local, rank});
     receives.push_back({gathered.at(rank), rank});
   }
-  return transfer(std::move(sends), std::move(receives), label);
+  return carry({std::move(sends), std::move(receives), label, Pattern::kAllGather});
 }
 
 Pending Communicator::all_to_all(const std::vector<at::Tensor>& sends,
@@ -57,28 +66,53 @@ Pending Communicator::all_to_all(const std::vector<at::Tensor>& sends,
         list.push_back({tensors[rank], static_cast<int>(rank)});
     return list;
   };
-  return transfer(messages(sends), messages(receives), label);
+  return carry({messages(sends), messages(receives), label, Pattern::kAllToAll});
 }
 
 at::Tensor Communicator::reduce_scatter(const std::vector<at::Tensor>& parts, Label label) {
   std::vector<at::Tensor> received;
-  for (int rank = 0; rank < size(); ++rank) received.push_back(at::empty_like(parts.at(this->rank())));
+  for (int rank = 0; rank < size(); ++rank)
+    received.push_back(at::empty_like(parts.at(this->rank())));
   all_to_all(parts, received, label).wait();
   at::Tensor sum = received[0].clone();
   for (int rank = 1; rank < size(); ++rank) sum += received[rank];
   return sum;
 }
 
+at::Tensor Communicator::buffer(int64_t elements, at::ScalarType dtype, MemoryTag tag) {
+  return ringcheck::buffer(elements, dtype, device(), tag);
+}
+
+std::vector<at::Tensor> Communicator::buffers(int64_t elements, at::ScalarType dtype,
+                                              MemoryTag tag) {
+  const int64_t bytes = elements * static_cast<int64_t>(c10::elementSize(dtype));
+  if (bytes > 0 && bytes % kBufferAlignment == 0)
+    return buffer(size() * elements, dtype, tag).split(elements);
+  std::vector<at::Tensor> apart;
+  for (int rank = 0; rank < size(); ++rank) apart.push_back(buffer(elements, dtype, tag));
+  return apart;
+}
+
 std::unique_ptr<Communicator> Communicator::split(int color, int key) {
-  const auto all = gather_values<int64_t>(*this, {color, key}, {"split"});
+  const auto all = gather_values<int64_t>(*this, {color, key, *group_.last_id}, {"split"});
+  const auto color_of = [&](int rank) { return all[3 * rank]; };
+  const auto key_of = [&](int rank) { return all[3 * rank + 1]; };
+  std::set<int64_t> colors;
+  int64_t last = 0;
+  for (int rank = 0; rank < size(); ++rank) {
+    colors.insert(color_of(rank));
+    last = std::max(last, all[3 * rank + 2]);
+  }
+  // Beyond every id that any of these ranks has met, in the order of the colors.
+  Group child;
+  child.id = last + 1 + std::distance(colors.begin(), colors.find(color));
+  child.last_id = group_.last_id;
+  *child.last_id = last + static_cast<int64_t>(colors.size());
+  child.device = device();
   std::vector<int> members;
   for (int rank = 0; rank < size(); ++rank)
-    if (all[2 * rank] == color) members.push_back(rank);
-  std::stable_sort(members.begin(), members.end(),
-                   [&](int a, int b) { return all[2 * a + 1] < all[2 * b + 1]; });
-  Group child;
-  child.device = device();
-  child.id = (group_.id * 31 + ++group_.splits) * 61 + color + 1;
+    if (color_of(rank) == color) members.push_back(rank);
+  std::ranges::stable_sort(members, {}, key_of);
   for (const int member : members) {
     if (member == rank()) child.rank = static_cast<int>(child.world_ranks.size());
     child.world_ranks.push_back(world_rank(member));

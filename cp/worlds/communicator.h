@@ -40,17 +40,30 @@ struct Label {
   int step = -1;
 };
 
+// Messages that are posted at once, and the collective that they are, if any: a transport may then
+// use one of its own in their place.
+enum class Pattern { kMessages, kAllGather, kAllToAll };
+struct Request {
+  std::vector<Message> sends, receives;
+  Label label;
+  Pattern pattern = Pattern::kMessages;
+};
+
 // The ranks that work together, as one of them sees them.
 struct Group {
+  static Group everybody(int size, int rank);  // all ranks of a world; its id is 0
+
   std::vector<int> world_ranks;  // of every rank of the group
   int rank = 0;                  // this one, in the group
-  int64_t id = 0;                // equal on all ranks of the group, different between groups
-  int splits = 0;                // how often it was split
+  int64_t id = 0;                // equal on all its ranks; no two groups of one rank share it
   at::Device device = at::kCPU;  // where this rank computes
+  std::shared_ptr<int64_t> last_id = std::make_shared<int64_t>(0);  // of all groups of this rank
 };
 
 // The ranks that share one sequence. All ranks call the same operations in the same order. Every
-// wait ends at the deadline with a Timeout that names operation and peer.
+// operation is made of messages, and the ledger gets a line for each that goes to or comes from
+// another rank. Every wait ends at the deadline with a Timeout; the ledger's current operation
+// says what the wait was for, and whom.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -68,23 +81,33 @@ class Communicator {
 
   // Posts sends and receives as one operation. Messages of a pair of ranks match in the order in
   // which they are posted. A send buffer may be reused, and a receive buffer read, after wait().
-  virtual Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
-                           Label label) = 0;
+  // Throws std::invalid_argument, before anything is posted, where a message is no contiguous
+  // tensor here or on the CPU, or its peer no rank of the group.
+  Pending transfer(std::vector<Message> sends, std::vector<Message> receives, Label label) {
+    return carry({std::move(sends), std::move(receives), label});
+  }
 
   // Send and receive are one operation: a ring of ranks that all call it cannot deadlock.
-  virtual Pending exchange(const at::Tensor& send, int to, const at::Tensor& receive, int from,
-                           Label label);
+  Pending exchange(const at::Tensor& send, int to, const at::Tensor& receive, int from,
+                   Label label);
   // gathered[r] becomes what rank r holds, the own one included.
-  virtual Pending all_gather(const at::Tensor& local, const std::vector<at::Tensor>& gathered,
-                             Label label);
+  Pending all_gather(const at::Tensor& local, const std::vector<at::Tensor>& gathered,
+                     Label label);
   // sends[r] goes to rank r and receives[r] comes from it; an undefined or empty tensor is no
   // message.
-  virtual Pending all_to_all(const std::vector<at::Tensor>& sends,
-                             const std::vector<at::Tensor>& receives, Label label);
+  Pending all_to_all(const std::vector<at::Tensor>& sends,
+                     const std::vector<at::Tensor>& receives, Label label);
   // The sum over all ranks, in rank order, of their parts[rank()].
-  virtual at::Tensor reduce_scatter(const std::vector<at::Tensor>& parts, Label label);
+  at::Tensor reduce_scatter(const std::vector<at::Tensor>& parts, Label label);
 
-  // The ranks that gave the same color, ordered by key, then by rank. Collective.
+  // A flat buffer on device() for what travels, 128-byte aligned and counted under its tag. A
+  // transport may hand out memory that it knows.
+  virtual at::Tensor buffer(int64_t elements, at::ScalarType dtype, MemoryTag tag);
+  // One for each rank, to gather into: slices of one buffer, which a collective can fill, where
+  // that keeps each of them aligned.
+  std::vector<at::Tensor> buffers(int64_t elements, at::ScalarType dtype, MemoryTag tag);
+
+  // The ranks that gave the same color, any integer, ordered by key, then by rank. Collective.
   std::unique_ptr<Communicator> split(int color, int key);
 
   // The largest value of all ranks: one verdict for everybody.
@@ -109,6 +132,8 @@ class Communicator {
       : group_(std::move(group)), ledger_(std::move(ledger)), deadline_(deadline) {
     ledger_->compute_on(group_.device);
   }
+  // Makes a transfer and all that its contract says: Transport, or a decorator by another one.
+  virtual Pending carry(Request request) = 0;
   void delay() const {
     if (delay_) delay_();
   }

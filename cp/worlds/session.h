@@ -12,6 +12,9 @@
 
 namespace ringcheck {
 
+// How long the ranks of a job may take to find each other.
+inline constexpr std::chrono::seconds kTimeToMeet{60};
+
 // The processes of one job, a rank each, as one of them sees it.
 class Session {
  public:
@@ -23,6 +26,13 @@ class Session {
   // Ends every rank of the job with this exit code. Does not return.
   [[noreturn]] virtual void abort(int code) = 0;
 };
+
+// How the processes of a job find each other: "mpi", which libringcheck_mpi.so brings, "store".
+// Throws std::runtime_error where they do not.
+struct Meeting {
+  std::function<std::unique_ptr<Session>(std::chrono::milliseconds time_to_meet)> join;
+};
+using Meetings = Registry<Meeting>;
 
 // The same ranks, each with a GPU of its own, over NCCL; what lies in host memory still goes the
 // way of `host`, which must outlive it. Throws std::runtime_error where the rank finds no

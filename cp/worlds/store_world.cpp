@@ -10,41 +10,23 @@
 #include <cstring>
 #include <map>
 
-#include "cp/error.h"
+#include "cp/worlds/transport.h"
 
 namespace ringcheck {
 namespace {
 
 constexpr int64_t kMostBytes = 4 << 20;  // of one value of the store
-constexpr std::chrono::seconds kTimeToMeet{60};
 
 using Bytes = std::vector<uint8_t>;
 
 // Messages are values under keys that name the group, both ranks and how many went before.
-class StoreCommunicator final : public Communicator {
+class StoreCommunicator final : public Transport {
  public:
   StoreCommunicator(c10::intrusive_ptr<c10d::Store> store, std::string prefix, Group group,
                     std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
-      : Communicator(std::move(group), std::move(ledger), deadline),
+      : Transport(std::move(group), std::move(ledger), deadline),
         store_(std::move(store)),
         prefix_(std::move(prefix)) {}
-
-  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
-                   Label label) override {
-    auto posted = std::make_shared<std::vector<Half>>();
-    for (const Message& message : sends) send(message, label);
-    for (const Message& message : receives) posted->push_back(expect(message, label));
-    outstanding_.push_back(posted);
-    return Pending([this, posted] {
-      complete(*posted);
-      std::erase(outstanding_, posted);
-    });
-  }
-
-  void finish() override {
-    for (const auto& posted : outstanding_) complete(*posted);
-    outstanding_.clear();
-  }
 
   std::unique_ptr<Communicator> over(Group group) override {
     return std::make_unique<StoreCommunicator>(store_, prefix_, std::move(group), shared_ledger(),
@@ -52,70 +34,61 @@ class StoreCommunicator final : public Communicator {
   }
 
  private:
-  using Direction = Transferred::Direction;
-  struct Half {
-    at::Tensor data;
-    std::string key;
-    Operation operation;
-    std::optional<size_t> entry;
+  // A message to be fetched.
+  struct Letter : Half {
+    std::string key = {};
     bool done = false;
   };
+
+  InFlight post(Posting posting) override {
+    for (const Half& half : posting.sends) send(half);
+    auto expected = std::make_shared<std::vector<Letter>>();
+    for (Half& half : posting.receives) {
+      std::string from = key(half.peer, rank(), received_[half.peer]++);
+      expected->push_back({std::move(half), std::move(from)});
+    }
+    return {[this, expected] {
+      for (Letter& letter : *expected)
+        if (!letter.done) take(letter);
+    }};
+  }
 
   std::string key(int from, int to, int64_t ticket) const {
     return prefix_ + std::to_string(group().id) + "/" + std::to_string(world_rank(from)) + ">" +
            std::to_string(world_rank(to)) + "/" + std::to_string(ticket) + "/";
   }
-  std::optional<size_t> book(Direction direction, const Message& message, const Operation& what) {
-    if (!message.data.is_contiguous())
-      throw std::invalid_argument("message is not contiguous; send tensor.contiguous()");
-    if (message.peer == rank()) return std::nullopt;
-    return ledger().transferred(direction, what, static_cast<int64_t>(message.data.nbytes()));
-  }
 
-  void send(const Message& message, Label label) {
-    const Operation operation{label.name, label.step, world_rank(message.peer)};
-    const auto entry = book(Direction::kSent, message, operation);
-    const std::string to = key(rank(), message.peer, sent_[message.peer]++);
-    const auto* bytes = static_cast<const uint8_t*>(message.data.const_data_ptr());
-    const auto size = static_cast<int64_t>(message.data.nbytes());
+  void send(const Half& half) {
+    const std::string to = key(rank(), half.peer, sent_[half.peer]++);
+    const auto* bytes = static_cast<const uint8_t*>(half.data.const_data_ptr());
+    const auto size = static_cast<int64_t>(half.data.nbytes());
     for (int64_t begin = 0, part = 0; begin == 0 || begin < size; begin += kMostBytes, ++part)
       store_->set(to + std::to_string(part),
                   Bytes(bytes + begin, bytes + std::min(size, begin + kMostBytes)));
-    ledger().complete(entry);
+    ledger().complete(half.entry);
   }
 
-  Half expect(const Message& message, Label label) {
-    const Operation operation{label.name, label.step, world_rank(message.peer)};
-    const auto entry = book(Direction::kReceived, message, operation);
-    return {message.data, key(message.peer, rank(), received_[message.peer]++), operation, entry};
-  }
-
-  void complete(std::vector<Half>& posted) {
-    for (Half& half : posted)
-      if (!half.done) take(half);
-  }
-
-  void take(Half& half) {
-    ledger().enter(half.operation);
-    auto* bytes = static_cast<uint8_t*>(half.data.mutable_data_ptr());
-    const auto size = static_cast<int64_t>(half.data.nbytes());
+  void take(Letter& letter) {
+    ledger().enter(letter.operation);
+    auto* bytes = static_cast<uint8_t*>(letter.data.mutable_data_ptr());
+    const auto size = static_cast<int64_t>(letter.data.nbytes());
     for (int64_t begin = 0, part = 0; begin == 0 || begin < size; begin += kMostBytes, ++part) {
-      const Bytes value = fetch(half.key + std::to_string(part));
+      const Bytes value = fetch(letter.key + std::to_string(part));
       const int64_t expected = std::min(size - begin, kMostBytes);
       if (static_cast<int64_t>(value.size()) != expected)
         throw std::runtime_error("expected " + std::to_string(expected) + " bytes, the peer sent " +
                                  std::to_string(value.size()));
       if (expected > 0) std::memcpy(bytes + begin, value.data(), value.size());
     }
-    ledger().complete(half.entry);
-    half.done = true;
+    ledger().complete(letter.entry);
+    letter.done = true;
   }
 
   Bytes fetch(const std::string& from) {
     try {
       store_->wait({from}, deadline());
     } catch (const c10::DistStoreError&) {
-      throw Timeout("nothing arrived within " + std::to_string(deadline().count()) + " ms");
+      throw late("nothing arrived");
     }
     Bytes value = store_->get(from);
     store_->deleteKey(from);
@@ -125,7 +98,6 @@ class StoreCommunicator final : public Communicator {
   c10::intrusive_ptr<c10d::Store> store_;
   std::string prefix_;
   std::map<int, int64_t> sent_, received_;
-  std::vector<std::shared_ptr<std::vector<Half>>> outstanding_;
 };
 
 std::string said(const char* name) {
@@ -147,7 +119,8 @@ int number(const char* name) {
 
 }  // namespace
 
-StoreSession::StoreSession() : rank_(number("RANK")), size_(number("WORLD_SIZE")) {
+StoreSession::StoreSession(std::chrono::milliseconds time_to_meet)
+    : rank_(number("RANK")), size_(number("WORLD_SIZE")) {
   if (rank_ >= size_)
     throw std::runtime_error("RANK=" + std::to_string(rank_) + " is not below WORLD_SIZE=" +
                              std::to_string(size_));
@@ -156,9 +129,18 @@ StoreSession::StoreSession() : rank_(number("RANK")), size_(number("WORLD_SIZE")
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(number("MASTER_PORT"));
   options.isServer = rank_ == 0 && !(agent != nullptr && std::string(agent) == "True");
-  options.timeout = kTimeToMeet;
+  options.timeout = time_to_meet;
   options.waitWorkers = false;
-  store_ = c10::make_intrusive<c10d::TCPStore>(said("MASTER_ADDR"), options);
+  const std::string host = said("MASTER_ADDR");
+  try {
+    store_ = c10::make_intrusive<c10d::TCPStore>(host, options);
+  } catch (const c10::Error& error) {
+    throw std::runtime_error("no store at MASTER_ADDR=" + host + ", MASTER_PORT=" +
+                             std::to_string(options.port) + " within " +
+                             std::to_string(time_to_meet.count()) + " ms (" +
+                             error.what_without_backtrace() +
+                             "); start all ranks with torchrun, and let them reach that port");
+  }
 }
 
 StoreSession::~StoreSession() {
@@ -174,13 +156,21 @@ StoreSession::~StoreSession() {
 }
 
 std::unique_ptr<Communicator> StoreSession::world(std::chrono::milliseconds deadline) {
-  Group everybody;
-  everybody.rank = rank_;
-  for (int r = 0; r < size_; ++r) everybody.world_ranks.push_back(r);
   return std::make_unique<StoreCommunicator>(store_, "ringcheck/" + std::to_string(worlds_++) + "/",
-                                             everybody, std::make_shared<Ledger>(), deadline);
+                                             Group::everybody(size_, rank_),
+                                             std::make_shared<Ledger>(), deadline);
 }
 
 void StoreSession::abort(int code) { std::_Exit(code); }
+
+namespace {
+
+std::unique_ptr<Session> join(std::chrono::milliseconds time_to_meet) {
+  return std::make_unique<StoreSession>(time_to_meet);
+}
+
+const Meetings::Add registered{"store", {join}};
+
+}  // namespace
 
 }  // namespace ringcheck

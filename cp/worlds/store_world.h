@@ -14,10 +14,11 @@ namespace ringcheck {
 
 // A job that torchrun started: its ranks meet at MASTER_ADDR:MASTER_PORT and pass messages through
 // the key-value store there. Meant for what is small: sizes, verdicts, the id of an NCCL
-// communicator. Throws std::runtime_error where the environment says too little, or nobody answers.
+// communicator. Throws std::runtime_error where the environment says too little, or nobody answers
+// in time.
 class StoreSession final : public Session {
  public:
-  StoreSession();
+  explicit StoreSession(std::chrono::milliseconds time_to_meet = kTimeToMeet);
   ~StoreSession() override;
 
   int rank() const override { return rank_; }

@@ -16,6 +16,7 @@
 #include "cp/error.h"
 #include "cp/device/moment.h"
 #include "cp/worlds/post_office.h"
+#include "cp/worlds/transport.h"
 #include "cp/device/range.h"
 
 namespace ringcheck {
@@ -26,28 +27,17 @@ void poison(const at::Tensor& buffer) {
   else buffer.fill_(-1);
 }
 
-class ThreadCommunicator final : public Communicator {
+class ThreadCommunicator final : public Transport {
  public:
   ThreadCommunicator(std::shared_ptr<PostOffice> office, Group group,
                      std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
-      : Communicator(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {
+      : Transport(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {
     if (!device().is_cpu())
       copies_ = c10::impl::VirtualGuardImpl(device().type()).getStreamFromGlobalPool(device());
   }
 
-  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
-                   Label label) override {
-    delay();
-    auto posted = std::make_shared<Posted>();
-    for (Message& message : sends) posted->sends.push_back(post_send(std::move(message), label));
-    for (Message& message : receives)
-      posted->receives.push_back(post_receive(std::move(message), label));
-    outstanding_.push_back(posted);
-    return Pending([this, posted] { complete(*posted); });
-  }
-
   void finish() override {
-    while (!outstanding_.empty()) complete(*std::shared_ptr(outstanding_.front()));
+    Transport::finish();
     ringcheck::await(Moment::now(device()), deadline());  // all that this rank queued is done
   }
 
@@ -57,44 +47,35 @@ class ThreadCommunicator final : public Communicator {
   }
 
  private:
-  // One direction of a transfer with one peer.
-  struct Half {
-    at::Tensor data;
-    Operation operation;
-    Address address;
-    std::shared_ptr<Parcel> parcel;  // null once done
-    Moment free;                     // of a receive: its buffer may be written
-    std::optional<size_t> entry;     // in the ledger
+  // A message, and where it waits for its receiver.
+  struct Letter : Half {
+    Address address = {};
+    std::shared_ptr<Parcel> parcel = {};  // null once done
+    Moment free = {};                     // of a receive: its buffer may be written
   };
-  struct Posted {
-    std::vector<Half> sends, receives;
+  struct Letters {
+    std::vector<Letter> sends, receives;
   };
 
-  Half half(Message message, Label label, int from, int to, std::map<int, int64_t>& tickets) {
-    if (!message.data.is_contiguous())
-      throw std::invalid_argument(std::string("message '") + label.name +
-                                  "' is not contiguous; send tensor.contiguous()");
-    const Address address{group().id, world_rank(from), world_rank(to), tickets[message.peer]++};
-    return {std::move(message.data),
-            {label.name, label.step, world_rank(message.peer)},
-            address,
-            office_->at(address),
-            {},
-            std::nullopt};
+  InFlight post(Posting posting) override {
+    delay();
+    auto posted = std::make_shared<Letters>();
+    for (Half& half : posting.sends) posted->sends.push_back(post_send(std::move(half)));
+    for (Half& half : posting.receives) posted->receives.push_back(post_receive(std::move(half)));
+    return {[this, posted] {
+      for (Letter& receive : posted->receives) take(receive);
+      for (Letter& send : posted->sends) await_taken(send);
+    }};
   }
 
-  // A device works on a message only while it is copied, on the receiver's.
-  std::optional<size_t> book(Transferred::Direction direction, const Half& half) {
-    const auto bytes = static_cast<int64_t>(half.data.nbytes());
-    if (half.data.is_cpu()) return ledger().transferred(direction, half.operation, bytes);
-    return ledger().transferred(direction, half.operation, bytes, {Seconds::kUnknown, {}});
+  Letter letter(Half half, int from, int to, std::map<int, int64_t>& tickets) {
+    const Address address{group().id, world_rank(from), world_rank(to), tickets[half.peer]++};
+    return {std::move(half), address, office_->at(address)};
   }
 
-  Half post_send(Message message, Label label) {
-    const int to = message.peer;
-    Half send = half(std::move(message), label, rank(), to, sent_);
-    if (to != rank())
-      send.entry = book(Transferred::Direction::kSent, send);
+  Letter post_send(Half half) {
+    const int to = half.peer;
+    Letter send = letter(std::move(half), rank(), to, sent_);
     const Moment ready = Moment::now(send.data.device());
     office_->change(*send.parcel, [&] {
       send.parcel->data = send.data;
@@ -104,23 +85,15 @@ class ThreadCommunicator final : public Communicator {
     return send;
   }
 
-  Half post_receive(Message message, Label label) {
-    const int from = message.peer;
-    Half receive = half(std::move(message), label, from, rank(), received_);
-    if (from != rank())
-      receive.entry = book(Transferred::Direction::kReceived, receive);
+  Letter post_receive(Half half) {
+    const int from = half.peer;
+    Letter receive = letter(std::move(half), from, rank(), received_);
     poison(receive.data);
     receive.free = Moment::now(receive.data.device());
     return receive;
   }
 
-  void complete(Posted& posted) {
-    for (Half& receive : posted.receives) take(receive);
-    for (Half& send : posted.sends) await_taken(send);
-    std::erase_if(outstanding_, [&](const auto& entry) { return entry.get() == &posted; });
-  }
-
-  void take(Half& receive) {
+  void take(Letter& receive) {
     if (!receive.parcel) return;
     await(receive, [&] { return receive.parcel->posted; }, "nothing arrived");
     const at::Tensor& sent = receive.parcel->data;
@@ -136,7 +109,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   // Beside the computation, once the message is complete and its buffer free.
-  Moment copy(const Half& receive, const at::Tensor& sent) {
+  Moment copy(const Letter& receive, const at::Tensor& sent) {
     const Range range(receive.operation);
     const at::Device here = receive.data.device();
     const at::Tensor message = sent.view_as(receive.data);
@@ -163,7 +136,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   // The sender drops its tensor itself, so that the free is booked on its own rank.
-  void await_taken(Half& send) {
+  void await_taken(Letter& send) {
     if (!send.parcel) return;
     await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
     send.parcel->copied.hold_back(send.data.device());
@@ -174,26 +147,21 @@ class ThreadCommunicator final : public Communicator {
     send.data.reset();
   }
 
-  void await(const Half& half, const std::function<bool()>& what, const char* otherwise) {
-    ledger().enter(half.operation);
-    if (!office_->await(*half.parcel, deadline(), what))
-      throw Timeout(std::string(otherwise) + " within " + std::to_string(deadline().count()) +
-                    " ms");
+  void await(const Letter& letter, const std::function<bool()>& what, const char* otherwise) {
+    ledger().enter(letter.operation);
+    if (!office_->await(*letter.parcel, deadline(), what)) throw late(otherwise);
   }
 
   std::shared_ptr<PostOffice> office_;
   std::optional<c10::Stream> copies_;  // where the device has streams
   std::map<int, int64_t> sent_, received_;
-  std::vector<std::shared_ptr<Posted>> outstanding_;
 };
 
 void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& world, int rank,
               const std::function<void(Communicator&)>& body) {
   at::set_num_threads(1);
-  Group everybody;
-  everybody.rank = rank;
+  Group everybody = Group::everybody(world.size, rank);
   everybody.device = device_of_rank(world.device, world.first_device + rank);
-  for (int r = 0; r < world.size; ++r) everybody.world_ranks.push_back(r);
   auto ledger = std::make_shared<Ledger>();
   if (world.observer)
     ledger->observe([&, rank](const Operation& operation) { world.observer(rank, operation); });
@@ -222,6 +190,12 @@ void run(const ThreadWorld& world, const std::function<void(Communicator&)>& bod
   }
   at::set_num_threads(threads);
   if (office->failure()) throw *office->failure();
+}
+
+std::unique_ptr<Communicator> world_of_one(std::chrono::milliseconds deadline) {
+  return std::make_unique<ThreadCommunicator>(std::make_shared<PostOffice>(),
+                                              Group::everybody(1, 0), std::make_shared<Ledger>(),
+                                              deadline);
 }
 
 }  // namespace ringcheck

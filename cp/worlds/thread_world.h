@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 
 #include "cp/worlds/communicator.h"
 
@@ -24,5 +25,8 @@ struct ThreadWorld {
 // the message only in the receiver's wait(), so a dropped wait or an early reuse shows in every
 // run. The first rank that throws wakes every other one and is rethrown here as a RankFailure.
 void run(const ThreadWorld& world, const std::function<void(Communicator&)>& body);
+
+// The only rank of a world, on the CPU and on the calling thread.
+std::unique_ptr<Communicator> world_of_one(std::chrono::milliseconds deadline);
 
 }  // namespace ringcheck

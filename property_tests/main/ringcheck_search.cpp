@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cp/worlds/launcher.h"
-#include "cp/worlds/mpi_world.h"
+#include "cp/worlds/job.h"
 #include "parity/case/regressions.h"
 #include "property_tests/property.h"
 #include "property_tests/search/climb.h"
@@ -160,20 +159,28 @@ int run_threads(const Options& options) {
   std::quick_exit(code);  // threads that never came back must not be waited for
 }
 
-int run_ranks(const Options& options, int argc, char** argv) {
-  MpiSession session(argc, argv);
+std::unique_ptr<Job> joined(const Launcher& launcher) {
   try {
-    if (session.rank() != 0) {
-      serve(session, conduct_of(options));
+    return Job::join(launcher);
+  } catch (const std::exception& error) {
+    throw parity::BadCase(error.what());
+  }
+}
+
+int run_ranks(const Options& options, const Launcher& launcher) {
+  const std::unique_ptr<Job> job = joined(launcher);
+  try {
+    if (job->rank() != 0) {
+      serve(*job, conduct_of(options));
       return 0;
     }
-    const auto workers = session_workers(session, conduct_of(options));
+    const auto workers = job_workers(*job, conduct_of(options));
     return Program(options, *workers).run();
   } catch (const WorldLost& lost) {
-    std::cerr << "ringcheck_search: rank " << session.rank() << ": " << lost.what()
-              << "; MPI cannot make the world anew, so the run ends here; the record is "
+    std::cerr << "ringcheck_search: rank " << job->rank() << ": " << lost.what()
+              << "; the world cannot be made anew, so the run ends here; the record is "
               << options.record << std::endl;
-    session.abort(kDead);
+    job->abort(kDead);
   }
 }
 
@@ -227,7 +234,7 @@ int run(int argc, char** argv) {
     return program.exit(error) == 0 ? kPassed : kUsage;
   }
   const auto launcher = detect_launcher();
-  return launcher && launcher->size > 1 ? run_ranks(options, argc, argv) : run_threads(options);
+  return launcher && launcher->size > 1 ? run_ranks(options, *launcher) : run_threads(options);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cp/worlds/session.h"
+#include "cp/worlds/job.h"
 #include "parity/judge/runner.h"
 
 namespace ringcheck::search {
@@ -41,10 +41,10 @@ class Workers {
 // Threads of this process. Threads that do not come back are left behind, and a new world begins.
 std::unique_ptr<Workers> thread_workers(const Conduct& conduct, int most_ranks);
 
-// The processes of a session. Rank 0 has the search; the others serve() until its workers are gone.
+// The processes of a job. Rank 0 has the search; the others serve() until its workers are gone.
 // A case runs on the first ranks; what a rank threw is a verdict on which all agree; after a
 // hang its communicator is left alone and the next case gets a new one.
-std::unique_ptr<Workers> session_workers(Session& session, const Conduct& conduct);
-void serve(Session& session, const Conduct& conduct);
+std::unique_ptr<Workers> job_workers(Job& job, const Conduct& conduct);
+void serve(Job& job, const Conduct& conduct);
 
 }  // namespace ringcheck::search

@@ -10,10 +10,11 @@
 #include <thread>
 
 #include "cp/device/await.h"
-#include "cp/worlds/session.h"
-#include "cp/error.h"
+#include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
 #include "cp/device/range.h"
+#include "cp/worlds/session.h"
+#include "cp/worlds/transport.h"
 
 namespace ringcheck {
 namespace {
@@ -72,101 +73,107 @@ class NcclHandle {
 
 // A process a rank and a GPU a process. Messages go on a stream of their own, beside the
 // computation; what lies in host memory goes the way of the communicator it was made over.
-class NcclCommunicator final : public Communicator {
+class NcclCommunicator final : public Transport {
  public:
   NcclCommunicator(std::unique_ptr<Communicator> host, Group group, c10::Stream stream,
                    std::shared_ptr<NcclHandle> nccl)
-      : Communicator(std::move(group), host->shared_ledger(), host->deadline()),
+      : Transport(std::move(group), host->shared_ledger(), host->deadline()),
         host_(std::move(host)),
         stream_(stream),
         nccl_(std::move(nccl)) {}
 
-  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
-                   Label label) override {
-    const auto on_host = [](const Message& message) { return message.data.is_cpu(); };
-    if (std::all_of(sends.begin(), sends.end(), on_host) &&
-        std::all_of(receives.begin(), receives.end(), on_host))
-      return host_->transfer(std::move(sends), std::move(receives), label);
-    auto posted = std::make_shared<Posted>();
-    posted->operation = {label.name, label.step, -1};
-    for (const auto* messages : {&sends, &receives})
-      for (const Message& message : *messages) look_at(message, *posted);
-    post(sends, receives, *posted);
-    for (const Message& message : sends) book(*posted, message, Direction::kSent, label);
-    for (const Message& message : receives) book(*posted, message, Direction::kReceived, label);
-    posted->sends = std::move(sends);
-    posted->receives = std::move(receives);
-    outstanding_.push_back(posted);
-    return Pending([this, posted] { posted->done.hold_back(device()); });
-  }
-
   // Everything that was posted is done, and the device has finished what was queued on it.
   void finish() override {
     host_->finish();
-    for (const auto& posted : outstanding_) {
-      ledger().enter(posted->operation);
-      await(posted->done);
-      posted->done.hold_back(device());
-    }
-    outstanding_.clear();
+    Transport::finish();
     ledger().enter({"finish"});
     await(Moment::now(device()));
   }
 
   std::unique_ptr<Communicator> over(Group group) override {
     auto nccl = std::make_shared<NcclHandle>();
-    nccl->split(*nccl_, static_cast<int>(group.id & 0x7fffffff), group.rank, deadline());
+    nccl->split(*nccl_, static_cast<int>(group.id), group.rank, deadline());
     std::unique_ptr<Communicator> host = host_->over(group);
     return std::make_unique<NcclCommunicator>(std::move(host), std::move(group), stream_,
                                               std::move(nccl));
   }
 
  private:
-  using Direction = Transferred::Direction;
-  struct Posted {
+  // What is in flight: held until the device is done with it.
+  struct Flight {
+    Posting posting;
     Operation operation;  // its peer is that of the last message to another rank
-    Instant begin, end;   // the device at work on it
-    std::vector<Message> sends, receives;  // held until they are done
     Moment done;
   };
 
-  void look_at(const Message& message, Posted& posted) const {
-    if (!message.data.is_contiguous())
-      throw std::invalid_argument("message is not contiguous; send tensor.contiguous()");
-    if (message.peer != rank()) posted.operation.peer = world_rank(message.peer);
+  // What lies in host memory is the host's to check, to book and to carry.
+  Pending carry(Request request) override {
+    const size_t all = request.sends.size() + request.receives.size();
+    size_t on_host = 0;
+    for (const auto* messages : {&request.sends, &request.receives})
+      for (const Message& message : *messages)
+        on_host += message.data.defined() && message.data.is_cpu();
+    if (on_host == 0 && all > 0) return Transport::carry(std::move(request));
+    if (on_host != all)
+      throw std::invalid_argument(describe({request.label.name, request.label.step}) +
+                                  ": some messages are on the cpu and some on " + device().str() +
+                                  "; make a transfer of each kind");
+    return host_->transfer(std::move(request.sends), std::move(request.receives), request.label);
   }
 
-  void book(const Posted& posted, const Message& message, Direction direction, Label label) {
-    if (message.peer == rank()) return;
-    const auto entry = ledger().transferred(
-        direction, {label.name, label.step, world_rank(message.peer)},
-        static_cast<int64_t>(message.data.nbytes()), posted.begin);
-    ledger().complete(entry, posted.begin, posted.end);
+  InFlight post(Posting posting) override {
+    Operation operation{posting.label.name, posting.label.step, -1};
+    for (const auto* halves : {&posting.sends, &posting.receives})
+      for (const Half& half : *halves)
+        if (half.peer != rank()) operation.peer = half.operation.peer;
+    const auto flight = std::make_shared<Flight>(Flight{std::move(posting), operation, {}});
+    queue(*flight);
+    return {[this, flight] { flight->done.hold_back(device()); },
+            [this, flight] {
+              ledger().enter(flight->operation);
+              await(flight->done);
+              flight->done.hold_back(device());
+            }};
   }
 
-  // One group of sends and receives: it is complete when all of them are, in any order.
-  void post(const std::vector<Message>& sends, const std::vector<Message>& receives,
-            Posted& posted) {
-    const Range range(posted.operation);
+  // On the stream of the messages, behind what the computation has queued so far.
+  void queue(Flight& flight) {
+    const Range range(flight.operation);
     delay();
     const Moment ready = Moment::now(device());
     const c10::StreamGuard beside(stream_);
     ready.hold_back(device());
     delay();
-    posted.begin = ledger().now();
-    const cudaStream_t queue = c10::cuda::CUDAStream(stream_).stream();
-    check(ncclGroupStart(), "beginning a group");
+    const Instant begin = ledger().now();
+    if (const at::Tensor whole = gathered_as_one(flight.posting); whole.defined())
+      gather(flight.posting.sends.front().data, whole);
+    else
+      exchange_all(flight.posting);
+    nccl_->settle("posting", deadline());
+    const Instant end = ledger().now();
+    flight.done = end.moment ? end.moment : Moment::now(device());
+    for (const auto* halves : {&flight.posting.sends, &flight.posting.receives})
+      for (const Half& half : *halves) ledger().complete(half.entry, begin, end);
+  }
+
+  void gather(const at::Tensor& own, const at::Tensor& whole) {
+    check(ncclAllGather(own.const_data_ptr(), whole.mutable_data_ptr(), own.nbytes(), ncclUint8,
+                        nccl_->get(), c10::cuda::CUDAStream(stream_).stream()),
+          "gathering");
+  }
+
+  // One group of sends and receives: it is complete when all of them are, in any order.
+  void exchange_all(const Posting& posting) {
+    const cudaStream_t stream = c10::cuda::CUDAStream(stream_).stream();
     const ncclComm_t comm = nccl_->get();
-    for (const Message& m : sends)
-      check(ncclSend(m.data.const_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, comm, queue),
+    check(ncclGroupStart(), "beginning a group");
+    for (const Half& h : posting.sends)
+      check(ncclSend(h.data.const_data_ptr(), h.data.nbytes(), ncclUint8, h.peer, comm, stream),
             "sending");
-    for (const Message& m : receives)
-      check(ncclRecv(m.data.mutable_data_ptr(), m.data.nbytes(), ncclUint8, m.peer, comm, queue),
+    for (const Half& h : posting.receives)
+      check(ncclRecv(h.data.mutable_data_ptr(), h.data.nbytes(), ncclUint8, h.peer, comm, stream),
             "receiving");
     check(ncclGroupEnd(), "ending a group");
-    nccl_->settle("posting", deadline());
-    posted.end = ledger().now();
-    posted.done = posted.end.moment ? posted.end.moment : Moment::now(device());
   }
 
   void await(const Moment& moment) {
@@ -176,7 +183,6 @@ class NcclCommunicator final : public Communicator {
   std::unique_ptr<Communicator> host_;
   c10::Stream stream_;
   std::shared_ptr<NcclHandle> nccl_;
-  std::vector<std::shared_ptr<Posted>> outstanding_;
 };
 
 at::Device own_gpu(int local_rank) {

@@ -7,20 +7,24 @@
 namespace ringcheck::parity {
 namespace {
 
+// The communicator that it stands for checks what is sent, and books it.
 class Relay final : public Communicator {
  public:
   Relay(Communicator& comm, Transfer transfer)
       : Communicator(comm.group(), comm.shared_ledger(), comm.deadline()), comm_(comm),
         transfer_(std::move(transfer)) {}
 
-  Pending transfer(std::vector<Message> sends, std::vector<Message> receives,
-                   Label label) override {
-    return transfer_(comm_, {std::move(sends), std::move(receives), label});
+  at::Tensor buffer(int64_t elements, at::ScalarType dtype, MemoryTag tag) override {
+    return comm_.buffer(elements, dtype, tag);
   }
   void finish() override { comm_.finish(); }
   std::unique_ptr<Communicator> over(Group group) override { return comm_.over(std::move(group)); }
 
  private:
+  Pending carry(Request request) override {
+    return transfer_(comm_, {std::move(request.sends), std::move(request.receives), request.label});
+  }
+
   Communicator& comm_;
   Transfer transfer_;
 };

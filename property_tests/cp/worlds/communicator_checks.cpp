@@ -121,6 +121,32 @@ std::string all_gather_collects(Communicator& comm, int64_t elements) {
   return wrong;
 }
 
+std::string all_gather_fills_one_buffer(Communicator& comm, int64_t elements) {
+  const auto gathered = comm.buffers(elements, at::kFloat, MemoryTag::kOther);
+  const at::Tensor own = payload(comm.rank(), 0, elements).to(comm.device());
+  Ledger& ledger = comm.ledger();
+  const size_t before = ledger.transfers().size();
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    comm.all_gather(own, gathered, {"gathered", 2}).wait();
+  }
+  comm.finish();
+  std::string wrong;
+  std::map<std::pair<Direction, int>, int64_t> expected, found;
+  for (int r = 0; r < comm.size(); ++r) {
+    wrong += mismatch("of rank " + std::to_string(r), gathered[r].cpu(), payload(r, 0, elements));
+    if (r == comm.rank()) continue;
+    for (const Direction direction : {Direction::kSent, Direction::kReceived})
+      expected[{direction, comm.world_rank(r)}] = static_cast<int64_t>(own.nbytes());
+  }
+  for (size_t i = before; i < ledger.transfers().size(); ++i) {
+    const Transferred& event = ledger.transfers()[i];
+    found[{event.direction, event.operation.peer}] += event.bytes;
+    if (event.operation.step != 2) wrong += "another label; ";
+  }
+  return found == expected ? wrong : wrong + "other bytes or peers than its messages";
+}
+
 std::string all_to_all_delivers(Communicator& comm, uint64_t seed) {
   const AllToAll all = buffers(comm, seed);
   comm.all_to_all(all.sends, all.receives, {"test"}).wait();

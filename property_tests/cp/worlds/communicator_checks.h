@@ -21,6 +21,8 @@ std::string messages_of_one_transfer_match_in_order(Communicator& comm);
 std::string messages_to_oneself_match_in_order(Communicator& comm);
 // gathered[r] is what rank r holds.
 std::string all_gather_collects(Communicator& comm, int64_t elements);
+// The same into slices of one buffer; the ledger has a line for each message that it stands for.
+std::string all_gather_fills_one_buffer(Communicator& comm, int64_t elements);
 // receives[r] is sends[me] of rank r; undefined and empty tensors are no messages.
 std::string all_to_all_delivers(Communicator& comm, uint64_t seed);
 // ((p_0 + p_1) + ...) + p_{P-1} of parts[me], bit for bit.

@@ -64,6 +64,34 @@ RC_GTEST_PROP(Communicator, AllGatherCollects, ()) {
             }) == nothing(world));
 }
 
+RC_GTEST_PROP(Communicator, AllGatherFillsOneBuffer, ()) {
+  const int world = *gen::world().as("world");
+  const int64_t elements = *gen::choice<int64_t>({32, 7, 96, 1}).as("elements");
+  RC_ASSERT(wrongs(world, [&](Communicator& comm) {
+              return checks::all_gather_fills_one_buffer(comm, elements);
+            }) == nothing(world));
+}
+
+// Buffers to gather into begin at multiples of 128 bytes, and are one where that can be.
+RC_GTEST_PROP(Communicator, BuffersAreAligned, ()) {
+  const int world = *gen::world().as("world");
+  const int64_t elements = *gen::between(1, 300).as("elements");
+  const auto dtype = *gen::dtype().as("dtype");
+  const auto wrong = on_every_rank(world, [&](Communicator& comm) {
+    const auto buffers = comm.buffers(elements, dtype, MemoryTag::kKv);
+    int apart = 0, astray = 0;
+    for (const at::Tensor& buffer : buffers) {
+      apart += !buffer.is_alias_of(buffers.front());
+      astray += reinterpret_cast<uintptr_t>(buffer.data_ptr()) % kBufferAlignment != 0 ||
+                buffer.numel() != elements || !buffer.is_contiguous();
+    }
+    const bool one = buffers.front().nbytes() % kBufferAlignment == 0;
+    return static_cast<int>(buffers.size()) != comm.size() || astray != 0 ||
+           apart != (one ? 0 : comm.size() - 1) ? 1 : 0;
+  });
+  RC_ASSERT(wrong == std::vector<int>(world, 0));
+}
+
 RC_GTEST_PROP(Communicator, AllToAllDelivers, ()) {
   const int world = *gen::world().as("world");
   const uint64_t seed = *gen::seed().as("seed");

@@ -118,6 +118,26 @@ std::string a_missing_partner_is_a_timeout(Communicator& world, MpiSession& sess
   return wrong;
 }
 
+// What an earlier world, or a group of it, left on its way is not taken for another's.
+std::string an_abandoned_message_meets_no_later_world(Communicator& world, MpiSession& session) {
+  if (world.size() == 1) return "";
+  const auto before = session.world(60s), before_split = before->split(61, world.rank());
+  const at::Tensor stray = at::full({5}, -1.0);
+  for (Communicator* comm : {before.get(), before_split.get()})
+    std::ignore = comm->transfer({{stray, comm->right()}}, {}, {"abandoned"});
+  const auto after = session.world(60s), after_split = after->split(0, world.rank());
+  std::string wrong;
+  for (Communicator* comm : {after.get(), after_split.get()})
+    wrong += checks::exchange_delivers(*comm, 1, 5, at::kFloat);
+  const at::Tensor taken = at::empty({5});
+  for (Communicator* comm : {before.get(), before_split.get()}) {
+    comm->transfer({}, {{taken, comm->left()}}, {"abandoned"}).wait();
+    comm->finish();
+    if (!taken.equal(stray)) wrong += "the abandoned message was taken; ";
+  }
+  return wrong;
+}
+
 std::vector<MpiCheck> all_checks() {
   return {
       everywhere("ExchangeDelivers", exchanges),
@@ -132,6 +152,11 @@ std::vector<MpiCheck> all_checks() {
       everywhere("MessagesToOneselfMatchInOrder", checks::messages_to_oneself_match_in_order),
       everywhere("AllGatherCollects",
                  [](Communicator& comm) { return checks::all_gather_collects(comm, 17); }),
+      everywhere("AllGatherFillsOneBuffer",
+                 [](Communicator& comm) {
+                   return checks::all_gather_fills_one_buffer(comm, 64) +
+                          checks::all_gather_fills_one_buffer(comm, 7);
+                 }),
       everywhere("AllToAllDelivers",
                  [](Communicator& comm) { return over_seeds(comm, checks::all_to_all_delivers); }),
       everywhere("ReduceScatterAddsInRankOrder",
@@ -150,6 +175,7 @@ std::vector<MpiCheck> all_checks() {
       {"AStridedMessageIsRefused", a_strided_message_is_refused},
       {"AWrongSizeIsAnError", a_wrong_size_is_an_error},
       {"AMissingPartnerIsATimeout", a_missing_partner_is_a_timeout},
+      {"AnAbandonedMessageMeetsNoLaterWorld", an_abandoned_message_meets_no_later_world},
   };
 }
 

@@ -125,5 +125,41 @@ TEST(RankFailures, AStridedMessageIsRefused) {
   }
 }
 
+// Every message that cannot be carried is refused by name, with the fix, before anything is booked
+// or sent: the ranks go on as if it had not been tried.
+TEST(RankFailures, WhatCannotBeSentIsRefusedByName) {
+  struct Bad {
+    at::Tensor data;
+    int peer;
+    const char *says, *fix;
+  };
+  const Bad bads[] = {{at::ones({2}), 3, "rank 3 has no such peer", "ranks 0 to 2"},
+                      {at::ones({2}), -1, "rank -1 has no such peer", "ranks 0 to 2"},
+                      {{}, 1, "undefined", "leave the message out"},
+                      {at::ones({2, 2}).t(), 1, "not contiguous", "contiguous()"},
+                      {at::empty({2}, at::kMeta), 1, "is on meta", "move it to"}};
+  const auto wrong = on_every_rank(3, [&](Communicator& comm) {
+    std::string text;
+    const Ledger::Scope scope(comm.ledger(), Phase::kForward);
+    for (const Bad& bad : bads)
+      for (const bool sent : {true, false}) {
+        std::vector<Message> good{{at::ones({2}), 0}}, bad_ones{{bad.data, bad.peer}};
+        try {
+          std::ignore = sent ? comm.transfer(bad_ones, good, {"odd", 6})
+                             : comm.transfer(good, bad_ones, {"odd", 6});
+          text += "accepted; ";
+        } catch (const std::invalid_argument& error) {
+          const std::string what = error.what();
+          for (const char* part : {"odd, step 6", bad.says, bad.fix})
+            if (what.find(part) == std::string::npos) text += what + " lacks " + part + "; ";
+        }
+      }
+    if (!comm.ledger().transfers().empty()) text += "booked; ";
+    exchange_right(comm, 3, 3, "after");
+    return text;
+  });
+  EXPECT_EQ(wrong, std::vector<std::string>(3));
+}
+
 }  // namespace
 }  // namespace ringcheck

@@ -163,12 +163,12 @@ TEST(Repetition, RejectsAStateThatOutlivesACall) {
   EXPECT_EQ(verdict.status, Status::kFail);
 }
 
-// Results depend on how often a communicator was split before.
+// Results depend on which groups there were before.
 TEST(AllocationHistory, RejectsADependence) {
   for (const char* text : kCases)
     EXPECT_EQ(status("allocation-history", text,
                      [](Communicator& comm, auto&, auto&, RankOutput& o) {
-                       o.lse.add_(comm.group().splits);
+                       o.lse.add_(*comm.group().last_id);
                      }),
               Status::kFail)
         << text;

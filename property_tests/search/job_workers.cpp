@@ -38,15 +38,15 @@ std::string text_of(const at::Tensor& bytes) {
   return static_cast<const char*>(bytes.const_data_ptr());
 }
 
-// What one rank of the session does in every case. All ranks call the same methods. Each kind of
+// What one rank of the job does in every case. All ranks call the same methods. Each kind of
 // message has a communicator of its own, so that what a hung case left under way meets nothing.
 class Crew {
  public:
-  Crew(Session& session, Conduct conduct)
+  Crew(Job& job, Conduct conduct)
       : conduct_(std::move(conduct)),
-        orders_(session.world(kForAnOrder)->split(0, session.rank())),
-        endings_(session.world(conduct_.give_up)->split(1, session.rank())),
-        groups_(session.world(conduct_.deadline)->split(2, session.rank())) {
+        orders_(job.world(at::kCPU, kForAnOrder)->split(0, job.rank())),
+        endings_(job.world(at::kCPU, conduct_.give_up)->split(1, job.rank())),
+        groups_(job.world(at::kCPU, conduct_.deadline)->split(2, job.rank())) {
     at::set_num_threads(1);
   }
 
@@ -129,10 +129,10 @@ class Crew {
   std::vector<std::unique_ptr<Communicator>> abandoned_;
 };
 
-class SessionWorkers final : public Workers {
+class JobWorkers final : public Workers {
  public:
-  SessionWorkers(Session& session, const Conduct& conduct) : crew_(session, conduct) {}
-  ~SessionWorkers() override {
+  JobWorkers(Job& job, const Conduct& conduct) : crew_(job, conduct) {}
+  ~JobWorkers() override {
     if (lost_)
       return;
     try {
@@ -163,12 +163,12 @@ class SessionWorkers final : public Workers {
 
 }  // namespace
 
-std::unique_ptr<Workers> session_workers(Session& session, const Conduct& conduct) {
-  return std::make_unique<SessionWorkers>(session, conduct);
+std::unique_ptr<Workers> job_workers(Job& job, const Conduct& conduct) {
+  return std::make_unique<JobWorkers>(job, conduct);
 }
 
-void serve(Session& session, const Conduct& conduct) {
-  Crew crew(session, conduct);
+void serve(Job& job, const Conduct& conduct) {
+  Crew crew(job, conduct);
   for (std::string text = crew.order(""); !text.empty(); text = crew.order(""))
     crew.perform(parity::parse_case(text));
 }
