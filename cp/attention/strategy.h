@@ -4,23 +4,16 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "cp/attention/attention_kernel.h"
+#include "cp/attention/plan.h"
+#include "cp/registry.h"
 #include "cp/worlds/communicator.h"
-#include "cp/attention/rotation.h"
 
 namespace ringcheck {
-
-// What every rank agrees on before a pass: everything that varies is a value.
-struct Plan {
-  Layout layout;
-  Mask mask;
-  double scale = 1;
-  std::shared_ptr<const AttentionKernel> kernel;
-  RotationEntry rotation;  // of strategies that have one
-  RotationOptions rotation_options;
-  Merge merge = ringcheck::merge;
-};
 
 // One way to spread attention over the ranks of a communicator: a forward pass and, afterwards,
 // its backward pass, any number of times. May keep state from one to the other.
@@ -32,7 +25,21 @@ class Strategy {
   virtual Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) = 0;
 };
 
-using StrategyEntry = std::function<std::unique_ptr<Strategy>(Communicator&, const Plan&)>;
+// A strategy and what belongs to it. Its arguments are the text behind its name: ":p2p" of
+// "ring:p2p".
+struct StrategyEntry {
+  std::string says;  // one line for help and docs
+  // The one text of these arguments. Throws std::invalid_argument: value, limit, fix.
+  std::function<std::string(std::string_view arguments)> canonical;
+  // Every text of arguments that lists and profiles may take, canonical.
+  std::function<std::vector<std::string>()> values;
+  std::function<std::unique_ptr<Strategy>(Communicator&, const Plan&)> make;
+  // Why it cannot compute blocks of this shape, beside what the kernel says.
+  std::function<std::optional<std::string>(const Plan&, const BlockShape&)> refuses;
+  std::function<int(int world)> partials;  // how many partial results a row of O is merged from
+  // Of values(), the others whose result is the same bit for bit, by a deterministic kernel.
+  std::function<std::vector<std::string>(std::string_view arguments)> same_bits;
+};
 using Strategies = Registry<StrategyEntry>;
 
 }  // namespace ringcheck

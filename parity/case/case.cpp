@@ -165,8 +165,10 @@ Layout layout_of(const Case& test) {
 }
 
 Plan plan_of(const Case& test) {
-  return {layout_of(test),  mask_of(test), scale_of(test), AttentionKernels::at(test.kernel),
-          Rotations::at(test.rotation), {test.keep}};
+  return {layout_of(test),
+          {mask_of(test), scale_of(test)},
+          AttentionKernels::at(test.kernel),
+          ":" + test.rotation + (test.keep ? "[keep]" : "")};
 }
 
 at::DeviceType device_type_of(const Case& test) {
@@ -194,7 +196,7 @@ std::optional<std::string> not_supported(const Case& test) {
   shape.kv_heads = test.kv_heads;
   shape.dim = test.dim;
   shape.dim_v = test.dim_v;
-  return refuses(plan_of(test), shape);
+  return refuses(Strategies::at(test.strategy), plan_of(test), shape);
 }
 
 }  // namespace ringcheck::parity

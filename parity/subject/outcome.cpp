@@ -21,7 +21,7 @@ bool same(const at::Tensor& a, const at::Tensor& b) {
 }
 
 // One tensor of all ranks, in sequence order on rank 0.
-at::Tensor collect(Communicator& comm, const Layout& layout, int64_t length,
+at::Tensor collect(Communicator& comm, const std::vector<Positions>& layout, int64_t length,
                    const at::Tensor& local) {
   const at::Tensor own = local.contiguous();
   std::vector<at::Tensor> sends(comm.size()), receives(comm.size());
@@ -111,7 +111,7 @@ std::vector<std::vector<int>> without(Communicator& comm, const RankOutput& own)
 // A tensor that some rank lacks is nobody's. The rotated q and k are not missed, nor is what the
 // subject says that it cannot show; O is always.
 void collect(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
-  const Layout layout = layout_of(test);
+  const std::vector<Positions> layout = layout_of(test).queries;
   const std::vector<std::vector<int>> lacking = without(comm, own);
   for (size_t i = 0; i < lacking.size(); ++i) {
     const std::string name = kReturned[i].name;
@@ -127,7 +127,7 @@ void collect(Communicator& comm, const Case& test, const RankOutput& own, Outcom
 
 std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
-  const Positions own_positions = layout_of(test).at(world.rank());
+  const Positions own_positions = layout_of(test).queries.at(world.rank());
   RankInput input{run.problem(test, own_positions), own_positions};
   if (run.meanwhile) input.meanwhile = run.meanwhile(test, own_positions);
   const std::shared_ptr<void> around =

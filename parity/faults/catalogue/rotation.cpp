@@ -41,7 +41,7 @@ Subject mislabels(int places) {
       Block block = rotation.next();
       const int world = comm.size();
       if (block && step > 0)
-        block->positions = layout[(comm.rank() + places * step % world + world) % world];
+        block->positions = layout.keys[(comm.rank() + places * step % world + world) % world];
       return block;
     };
   });
@@ -176,11 +176,10 @@ const FaultGroup group{"rotation", {
         void add(const at::Tensor& dk, const at::Tensor& dv) override { sum = pack(dk, dv, {}); }
         PackedKv home() override { return sum; }
       };
-      parts.plan.rotation.rotation = [](Communicator&, const Layout&, RotationOptions) {
-        return std::make_unique<Alone>();
-      };
-      parts.plan.rotation.carrier = [](Communicator&, const KvShape&) {
-        return std::make_unique<Own>();
+      parts.plan.rotation_of = [](const std::string&) {
+        return RotationEntry{
+            [](Communicator&, const Layout&, RotationOptions) { return std::make_unique<Alone>(); },
+            [](Communicator&, const KvShape&) { return std::make_unique<Own>(); }};
       };
     })}},
   {"context_parallelism_off_but_it_talks", {

@@ -19,7 +19,7 @@ RC_GTEST_PROP(ContextParallelState, PassesMayInterleave, ()) {
   const parity::Case test = *gen::test_case().as("case");
   parity::Case later = test;
   ++later.seed;
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const parity::Problem first = parity::problem_of(test), second = parity::problem_of(later);
   const Pass interleaved =
       together(test, on_every_rank(test.world, [&](Communicator& comm) {
@@ -46,7 +46,7 @@ RC_GTEST_PROP(ContextParallelState, ModelsDoNotDisturbEachOther, ()) {
   other.kv_heads *= 3;
   other.batch = 3 - test.batch;
   const parity::Problem problem = parity::problem_of(test), elsewhere = parity::problem_of(other);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const Pass after = together(test, on_every_rank(test.world, [&](Communicator& comm) {
                                 const Positions& own = layout[comm.rank()];
                                 rank_pass(comm, other, local_problem(other, elsewhere, own, 0));
@@ -62,7 +62,7 @@ RC_GTEST_PROP(ContextParallelState, GroupsAreLikeWorlds, ()) {
   const bool strided = *gen::flag().as("strided");
   const int order = *gen::choice<int>({1, -1}).as("order");
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto ranks = on_every_rank(2 * test.world, [&](Communicator& world) {
     const int color = strided ? world.rank() % 2 : world.rank() / test.world;
     const auto comm = world.split(color, order * world.rank());
@@ -80,7 +80,7 @@ RC_GTEST_PROP(ContextParallelState, GroupsAreLikeWorlds, ()) {
 RC_GTEST_PROP(ContextParallelState, GroupsCountLikeWorlds, ()) {
   parity::Case test = *gen::test_case().as("case");
   test.world = std::min(test.world, 4);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto record = [&](Communicator& comm) {
     const Positions& own = layout[comm.rank()];
     parity::RankRecord record =
