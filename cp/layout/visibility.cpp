@@ -91,6 +91,7 @@ const SlotTensors& Visibility::slots_on(at::Device device) const {
 }
 
 Tile Visibility::tile(int64_t row, int64_t rows) const {
+  if (rows == 0) return {};
   const int64_t width = keys().count();
   if (keys().ascending()) {
     const auto seen = slots().begin() + row;
