@@ -24,7 +24,7 @@ double timed_passes(Communicator& comm, const parity::Case& test, const parity::
 }  // namespace
 
 Rig::Rig(parity::Case test) : test_(std::move(test)) {
-  for (const Positions& positions : parity::layout_of(test_))
+  for (const Positions& positions : parity::layout_of(test_).queries)
     inputs_.push_back({parity::problem_of(test_, positions), positions});
 }
 

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 
@@ -16,17 +14,17 @@ class OnCuda final : public AttentionKernel {
   std::optional<std::string> refuses(const BlockShape& shape) const override {
     if (!shape.device.is_cuda()) return "kernel " + name_ + " runs on device cuda only";
     if (why_no_cuda()) return why_no_cuda();
-    if (const auto keys = flatten(shape.keys); !std::is_sorted(keys.begin(), keys.end()))
+    if (!shape.visibility.keys().ascending())
       return "kernel " + name_ + " needs keys in ascending order of their positions";
     return loaded().refuses(shape);
   }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    return loaded().forward(q, kv, mask, scale);
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
+    return loaded().forward(q, kv, scores, visibility);
   }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    return loaded().backward(q, kv, saved, mask, scale);
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
+    return loaded().backward(q, kv, saved, scores, visibility);
   }
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return loaded().workspace_bytes(shape);

@@ -12,24 +12,27 @@ namespace {
 // What the block looks like to a kernel that knows "full", "causal from the top left" and an
 // additive mask.
 struct View {
-  BlockMask block;
   bool causal = false;
   std::optional<at::Tensor> additive;  // [1, 1, queries, keys]
   at::Tensor sees_nothing;             // [queries, 1]
 };
 
-View view_of(const QBlock& q, const KvBlock& kv, const Mask& mask, at::ScalarType type) {
-  const std::vector<int64_t> queries = flatten(q.positions), keys = flatten(kv.positions);
-  View view{block_mask(mask, queries, keys), false, {}, {}};
-  if (view.block.kind != BlockMask::Kind::kPartial) return view;
-  const int64_t rows = static_cast<int64_t>(queries.size());
-  const at::Tensor visible = at::tensor(at::ArrayRef<uint8_t>(view.block.visible), at::kByte)
-                                 .view({rows, -1}).to(at::kBool);
+// Of a block that is not empty.
+View view_of(const Visibility& visibility, at::ScalarType type) {
+  View view;
+  if (visibility.full()) return view;
+  const int64_t rows = count(visibility.queries()), slots = count(visibility.keys());
+  view.causal = visibility.keys().ascending() && rows == slots &&
+                visibility.strips() == std::vector<Strip>{{Strip::Kind::kCausal, 0, rows, 0, rows}};
+  if (view.causal) return view;
+  const Tile seen = visibility.tile(0, rows);
+  const at::Tensor visible = at::zeros({rows, slots}, at::kBool);
+  const at::Tensor shown = visible.narrow(1, seen.columns.begin, seen.columns.size());
+  if (seen.visible.empty()) shown.fill_(true);
+  else shown.copy_(at::tensor(at::ArrayRef<uint8_t>(seen.visible), at::kByte).view({rows, -1}));
   view.sees_nothing = visible.any(1, true).logical_not();
-  view.causal = rows == visible.size(1) && visible.equal(at::ones_like(visible).tril());
-  if (!view.causal)
-    view.additive = at::zeros({1, 1, rows, visible.size(1)}, q.q.options().dtype(type))
-                        .masked_fill_(visible.logical_not(), -INFINITY);
+  view.additive = at::zeros({1, 1, rows, slots}, at::TensorOptions(type))
+                      .masked_fill_(visible.logical_not(), -INFINITY);
   return view;
 }
 
@@ -49,15 +52,15 @@ class Flash final : public AttentionKernel {
     return std::nullopt;
   }
 
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     Partial result = Partial::identity(q.q.sizes(), q.q.options());
-    const View view = view_of(q, kv, mask, kv.shape.dtype);
-    if (view.block.kind == BlockMask::Kind::kEmpty) return result;
+    if (visibility.empty()) return result;
+    const View view = view_of(visibility, kv.shape.dtype);
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
-        upright(q.q, scale), expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal,
-        view.additive, std::abs(scale));
+        upright(q.q, scores.scale), expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal,
+        view.additive, std::abs(scores.scale));
     result.out.copy_(out);
     result.lse.copy_(lse);
     if (view.sees_nothing.defined()) {
@@ -67,23 +70,23 @@ class Flash final : public AttentionKernel {
     return result;
   }
 
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     const at::ScalarType wide = accumulation_type(kv.shape.dtype);
     const at::Tensor k = kv.k().to(wide), v = kv.v().to(wide);
-    const View view = view_of(q, kv, mask, wide);
-    if (view.block.kind == BlockMask::Kind::kEmpty)
+    if (visibility.empty())
       return {at::zeros(q.q.sizes(), k.options()), at::zeros_like(k), at::zeros_like(v)};
+    const View view = view_of(visibility, wide);
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const at::Tensor lse = saved.lse.masked_fill(saved.lse.isneginf(), INFINITY);
     const auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-        saved.d_o.to(wide), upright(q.q.to(wide), scale), expanded(k, group), expanded(v, group),
-        saved.o.to(wide), lse, 0.0, view.causal, view.additive, std::abs(scale));
-    return {upright(dq, scale), summed(dk, group), summed(dv, group)};
+        saved.d_o.to(wide), upright(q.q.to(wide), scores.scale), expanded(k, group), expanded(v, group),
+        saved.o.to(wide), lse, 0.0, view.causal, view.additive, std::abs(scores.scale));
+    return {upright(dq, scores.scale), summed(dk, group), summed(dv, group)};
   }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
-    const int64_t slots = count(shape.keys), rows = count(shape.queries);
+    const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
     const int64_t expanded = shape.batch * shape.q_heads * slots * (shape.dim + shape.dim_v);
     const int64_t result = shape.batch * shape.q_heads * rows * (5 * shape.dim + 4);

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kRows = 128;  // queries a tile: memory stays linear in the length
 
 // Some queries against all keys that any of them sees.
-struct Tile {
+struct Rows {
   int64_t row = 0, rows = 0;        // of the query block
   int64_t column = 0, columns = 0;  // of the key block
   at::Tensor hidden;                // [rows, columns], undefined where everything is visible
@@ -21,38 +21,31 @@ struct Tile {
 
 // The tile that begins at `row`; nothing where its queries see no key. Keys that nobody sees are
 // left out at both ends.
-std::optional<Tile> tile_at(int64_t row, const std::vector<int64_t>& queries,
-                            const std::vector<int64_t>& keys, const Mask& mask, at::Device device) {
-  const int64_t rows = std::min(kRows, static_cast<int64_t>(queries.size()) - row);
-  const int64_t width = static_cast<int64_t>(keys.size());
-  const auto begin = queries.begin() + row;
-  const BlockMask block = block_mask(mask, {begin, begin + rows}, keys);
-  if (block.kind == BlockMask::Kind::kEmpty) return std::nullopt;
-  if (block.kind == BlockMask::Kind::kFull) return Tile{row, rows, 0, width, {}};
-  const at::Tensor visible =
-      at::tensor(at::ArrayRef<uint8_t>(block.visible), at::kByte).view({rows, width}).to(at::kBool);
-  const at::Tensor seen = visible.any(0).nonzero();
-  const int64_t first = seen[0].item<int64_t>(), last = seen[-1].item<int64_t>() + 1;
-  const at::Tensor shown = visible.narrow(1, first, last - first);
-  return Tile{row, rows, first, last - first,
-              shown.all().item<bool>() ? at::Tensor() : shown.logical_not().to(device)};
+std::optional<Rows> rows_from(int64_t row, const Visibility& visibility, at::Device device) {
+  const int64_t rows = std::min(kRows, count(visibility.queries()) - row);
+  const auto [columns, visible] = visibility.tile(row, rows);
+  if (columns.size() == 0) return std::nullopt;
+  Rows tile{row, rows, columns.begin, columns.size(), {}};
+  if (!visible.empty())
+    tile.hidden = at::tensor(at::ArrayRef<uint8_t>(visible), at::kByte)
+                      .view({rows, columns.size()}).to(at::kBool).logical_not().to(device);
+  return tile;
 }
 
 template <class Use>
-void for_each_tile(const QBlock& q, const KvBlock& kv, const Mask& mask, const Use& use) {
-  const std::vector<int64_t> queries = flatten(q.positions), keys = flatten(kv.positions);
-  for (int64_t row = 0; row < static_cast<int64_t>(queries.size()); row += kRows)
-    if (const auto tile = tile_at(row, queries, keys, mask, q.q.device())) use(*tile);
+void for_each_tile(const Visibility& visibility, at::Device device, const Use& use) {
+  for (int64_t row = 0; row < count(visibility.queries()); row += kRows)
+    if (const auto tile = rows_from(row, visibility, device)) use(*tile);
 }
 
 // [batch, q_heads, rows, n] as [batch, kv_heads, group * rows, n]: the query heads of one
 // key-value head become more rows, so K and V are never expanded.
-at::Tensor grouped(const at::Tensor& x, const Tile& tile, int64_t kv_heads, at::ScalarType type) {
+at::Tensor grouped(const at::Tensor& x, const Rows& tile, int64_t kv_heads, at::ScalarType type) {
   const at::Tensor rows = x.narrow(2, tile.row, tile.rows).to(type);
   return rows.reshape({x.size(0), kv_heads, -1, x.size(3)});
 }
 
-at::Tensor ungrouped(const at::Tensor& x, const Tile& tile, int64_t q_heads) {
+at::Tensor ungrouped(const at::Tensor& x, const Rows& tile, int64_t q_heads) {
   return x.view({x.size(0), q_heads, tile.rows, x.size(3)});
 }
 
@@ -66,15 +59,15 @@ class Plain final : public AttentionKernel {
            c10::toString(shape.dtype);
   }
 
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     const at::ScalarType type = accumulation_type(kv.shape.dtype);
     const at::Tensor k = kv.k().to(type), v = kv.v().to(type);
     auto sizes = q.q.sizes().vec();
     sizes.back() = kv.shape.dim_v;
     Partial result = Partial::identity(sizes, q.q.options());
-    for_each_tile(q, kv, mask, [&](const Tile& tile) {
-      const at::Tensor s = scores(grouped(q.q, tile, kv.shape.heads, type), k, tile, scale);
+    for_each_tile(visibility, q.q.device(), [&](const Rows& tile) {
+      const at::Tensor s = products(grouped(q.q, tile, kv.shape.heads, type), k, tile, scores.scale);
       const at::Tensor top = s.amax(-1, true);
       const at::Tensor shift = top.masked_fill(top.isneginf(), 0);
       const at::Tensor p = (s - shift).exp_();
@@ -91,8 +84,8 @@ class Plain final : public AttentionKernel {
     return result;
   }
 
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     const at::ScalarType type = accumulation_type(kv.shape.dtype);
     const at::Tensor k = kv.k().to(type), v = kv.v().to(type);
     const int64_t kv_heads = kv.shape.heads;
@@ -100,17 +93,17 @@ class Plain final : public AttentionKernel {
     const at::Tensor lse = saved.lse.masked_fill(unseen, INFINITY).unsqueeze(-1);
     Gradients result{at::zeros(q.q.sizes(), q.q.options().dtype(type)), at::zeros_like(k),
                      at::zeros_like(v)};
-    for_each_tile(q, kv, mask, [&](const Tile& tile) {
+    for_each_tile(visibility, q.q.device(), [&](const Rows& tile) {
       const at::Tensor queries = grouped(q.q, tile, kv_heads, type);
       const at::Tensor d_o = grouped(saved.d_o, tile, kv_heads, type);
       const at::Tensor keys = k.narrow(2, tile.column, tile.columns);
       const at::Tensor values = v.narrow(2, tile.column, tile.columns);
       const at::Tensor p =
-          scores(queries, k, tile, scale).sub_(grouped(lse, tile, kv_heads, type)).exp_();
+          products(queries, k, tile, scores.scale).sub_(grouped(lse, tile, kv_heads, type)).exp_();
       result.dv.narrow(2, tile.column, tile.columns) += at::matmul(p.transpose(2, 3), d_o);
       const at::Tensor dp = at::matmul(d_o, values.transpose(2, 3));
       const at::Tensor ds =
-          dp.sub_(grouped(saved.d.unsqueeze(-1), tile, kv_heads, type)).mul_(p).mul_(scale);
+          dp.sub_(grouped(saved.d.unsqueeze(-1), tile, kv_heads, type)).mul_(p).mul_(scores.scale);
       result.dk.narrow(2, tile.column, tile.columns) += at::matmul(ds.transpose(2, 3), queries);
       result.dq.narrow(2, tile.row, tile.rows)
           .copy_(ungrouped(at::matmul(ds, keys), tile, q.q.size(1)));
@@ -120,18 +113,18 @@ class Plain final : public AttentionKernel {
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
-    const int64_t slots = count(shape.keys), rows = std::min(kRows, count(shape.queries));
+    const int64_t slots = count(shape.visibility.keys()), rows = std::min(kRows, count(shape.visibility.queries()));
     const int64_t widened = shape.batch * shape.kv_heads * slots * (shape.dim + shape.dim_v);
     const int64_t tile = shape.batch * shape.q_heads * rows;
-    const int64_t masks = rows * slots * 4 + (slots + count(shape.queries)) * 16;
+    const int64_t masks = rows * slots * 4 + (slots + count(shape.visibility.queries())) * 16;
     const int64_t libraries = shape.device.is_cpu() ? 0 : int64_t{128} << 20;  // what cuBLAS keeps
     return libraries + (2 * widened + tile * (5 * slots + 4 * (shape.dim + shape.dim_v) + 16)) * wide + masks;
   }
 
  private:
   // [batch, kv_heads, group * rows, columns], -inf where hidden.
-  static at::Tensor scores(const at::Tensor& queries, const at::Tensor& k, const Tile& tile,
-                           double scale) {
+  static at::Tensor products(const at::Tensor& queries, const at::Tensor& k, const Rows& tile,
+                             double scale) {
     const at::Tensor keys = k.narrow(2, tile.column, tile.columns);
     at::Tensor s = at::matmul(queries, keys.transpose(2, 3)).mul_(scale);
     if (tile.hidden.defined())

@@ -20,14 +20,14 @@ at::Tensor upright(const at::Tensor& x, double scale) { return scale < 0 ? x.neg
 
 }  // namespace
 
-Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                             double scale) const {
+Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                             const Visibility& visibility) const {
   auto sizes = q.q.sizes().vec();
   sizes.back() = kv.shape.dim_v;
   const Partial result = Partial::identity(sizes, q.q.options());
-  const at::Tensor queries = upright(q.q, scale);
-  for (const Strip& strip : strips(mask, q.positions, kv.positions)) {
-    const Partial part = attend({strip, std::abs(scale), rows_of(queries, strip),
+  const at::Tensor queries = upright(q.q, scores.scale);
+  for (const Strip& strip : visibility.strips()) {
+    const Partial part = attend({strip, std::abs(scores.scale), rows_of(queries, strip),
                                  columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
     rows_of(result.out, strip).copy_(part.out);
     rows_of(result.lse, strip).copy_(part.lse);
@@ -36,18 +36,18 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Mask& mas
 }
 
 Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
-                                const Mask& mask, double scale) const {
+                                const Scores& scores, const Visibility& visibility) const {
   const auto wide = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
   const Gradients sum{at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
                       at::zeros(kv.v().sizes(), wide)};
-  const at::Tensor queries = upright(q.q, scale);
-  for (const Strip& strip : strips(mask, q.positions, kv.positions)) {
+  const at::Tensor queries = upright(q.q, scores.scale);
+  for (const Strip& strip : visibility.strips()) {
     const Gradients term =
-        differentiate({strip, std::abs(scale), rows_of(queries, strip),
+        differentiate({strip, std::abs(scores.scale), rows_of(queries, strip),
                        columns_of(kv.k(), strip), columns_of(kv.v(), strip)},
                       {rows_of(saved.o, strip), rows_of(saved.lse, strip),
                        rows_of(saved.d, strip), rows_of(saved.d_o, strip)});
-    rows_of(sum.dq, strip).copy_(upright(term.dq, scale));
+    rows_of(sum.dq, strip).copy_(upright(term.dq, scores.scale));
     columns_of(sum.dk, strip).add_(term.dk);
     columns_of(sum.dv, strip).add_(term.dv);
   }
@@ -83,7 +83,7 @@ Gradients StripKernel::by_members(
 
 int64_t StripKernel::workspace_bytes(const BlockShape& shape) const {
   const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
-  const int64_t slots = count(shape.keys), rows = count(shape.queries);
+  const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());
   const int64_t dims = shape.dim + shape.dim_v;
   const int64_t gradients = shape.batch * (shape.q_heads * (rows + slots) * dims) * wide;
   return 6 * gradients + (int64_t{64} << 20);  // results before they are added; what libraries hold

@@ -13,10 +13,10 @@ namespace ringcheck {
 // each of which is one call; since every query is in one strip at most, nothing is merged here.
 class StripKernel : public AttentionKernel {
  public:
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const final;
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const final;
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const final;
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const final;
   int64_t workspace_bytes(const BlockShape& shape) const override;
 
  protected:

@@ -49,7 +49,7 @@ double median(std::vector<double> values) {
 }
 
 Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
-  const Positions own = parity::layout_of(test).at(comm.rank());
+  const Positions own = parity::layout_of(test).queries.at(comm.rank());
   const parity::Problem local = parity::problem_of(test, own).to(comm.device(), true);
   for (int i = 0; i < 2; ++i) timed_pass(comm, test, local, true);
   std::vector<double> recorded, longer;

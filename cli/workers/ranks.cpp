@@ -13,53 +13,48 @@
 #include "cli/workers/supervisor.h"
 #include "cli/to_result.h"
 #include "cp/error.h"
-#include "cp/worlds/mpi_world.h"
-#include "cp/worlds/store_world.h"
+#include "cp/worlds/job.h"
 #include "parity/judge/runner.h"
 #include "parity/judge/device_test.h"
 
 namespace ringcheck::cli {
 namespace {
 
-std::chrono::milliseconds deadline(std::optional<double> seconds, const parity::Case& test) {
-  const double chosen = seconds.value_or(deadline_of(test));
-  return std::chrono::milliseconds(static_cast<int64_t>(chosen * 1000));
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
-std::unique_ptr<Session> meet_at_store() {
+std::chrono::milliseconds deadline(std::optional<double> seconds, const parity::Case& test) {
+  return milliseconds(seconds.value_or(deadline_of(test)));
+}
+
+std::unique_ptr<Job> join(const Launcher& launcher, const SupervisorOptions& options) {
+  JobOptions how;
+  if (options.deadline_seconds)
+    how.time_to_meet = milliseconds(*options.deadline_seconds);
   try {
-    return std::make_unique<StoreSession>();
+    return Job::join(launcher, how);
   } catch (const std::exception& error) {
     throw UsageError(error.what());
   }
 }
 
-// The processes of this job, as the launcher connects them.
-std::unique_ptr<Session> connect(const Launcher& launcher) {
-  if (launcher.name == "torchrun") return meet_at_store();
-  int argc = 0;
-  char** argv = nullptr;
-  return std::make_unique<MpiSession>(argc, argv);
-}
-
-int run_all(Session& host, const Launcher& launcher, const std::vector<parity::Case>& cases,
-            const SupervisorOptions& options, const RanksReport& report) {
-  const auto gpus = parity::any_on_cuda(cases) ? on_gpus(host, std::max(0, launcher.local_rank))
-                                               : nullptr;
+int run_all(Job& job, const std::vector<parity::Case>& cases, const SupervisorOptions& options,
+            const RanksReport& report) {
+  const parity::RunOptions run{.judging = options.judging};
+  parity::ProcessRanks world(job.rank(), [&](const parity::Case& test) {
+    return job.world(parity::device_type_of(test), deadline(options.deadline_seconds, test));
+  });
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
-  const auto together = host.world(std::chrono::hours(12));
+  const auto together = job.world(at::kCPU, std::chrono::hours(12));
   std::vector<reports::CaseResult> results;
   for (const parity::Case& test : cases) {
-    parity::RunOptions run;
-    run.deadline = deadline(options.deadline_seconds, test);
-    run.judging = options.judging;
-    const auto world = (test.device == "cuda" ? *gpus : host).world(run.deadline);
-    const auto verdict = parity::verify(test, *world, run);
-    if (host.rank() == 0)
-      results.push_back(to_result(verdict.value()));
+    const auto verdict = parity::verify(test, world, run);
+    if (verdict)
+      results.push_back(to_result(*verdict));
     together->agree_max(int64_t{0});
   }
-  const int64_t code = host.rank() == 0 ? report(std::move(results)) : 0;
+  const int64_t code = job.rank() == 0 ? report(std::move(results)) : 0;
   return static_cast<int>(together->agree_max(code));
 }
 
@@ -90,21 +85,16 @@ std::string transport_of(const Launcher& launcher, const std::vector<parity::Cas
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
               const SupervisorOptions& options, const RanksReport& report) {
-  const std::unique_ptr<Session> host = connect(launcher);
-  if (const auto wrong = mismatch(launcher, host->rank(), host->size())) {
-    if (launcher.rank <= 0)
-      std::cerr << "ringcheck: " << *wrong << "\n";
-    return exit_codes::kUsage;
-  }
+  const std::unique_ptr<Job> job = join(launcher, options);
   at::set_num_threads(1);
   try {
-    if (host->rank() == 0) parity::test_devices_of(cases);  // the rank that judges
-    return run_all(*host, launcher, cases, options, report);
+    if (job->rank() == 0) parity::test_devices_of(cases);  // the rank that judges
+    return run_all(*job, cases, options, report);
   } catch (const std::exception& error) {
     const bool ours = dynamic_cast<const parity::SelfTestFailed*>(&error) != nullptr;
-    std::cerr << "ringcheck: rank " << host->rank() << ": " << error.what() << std::endl;
+    std::cerr << "ringcheck: rank " << job->rank() << ": " << error.what() << std::endl;
     const int code = ours ? exit_codes::kSelfTest : exit_codes::kDead;
-    host->abort(code);
+    job->abort(code);
     return code;
   }
 }

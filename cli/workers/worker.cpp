@@ -18,7 +18,7 @@
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cp/error.h"
-#include "cp/worlds/mpi_world.h"
+#include "cp/worlds/job.h"
 #include "parity/judge/runner.h"
 #include "parity/judge/device_test.h"
 
@@ -97,27 +97,36 @@ int run_threads(const Options& options) {
   return 0;
 }
 
-// One rank of an MPI world, case after case. All ranks finish a case before the next one begins.
-void run_rank(Session& mpi, const std::vector<parity::Case>& cases,
-              const parity::Judging& judging, const StatusFile& status, Results* results) {
-  const int rank = mpi.rank();
-  // On one machine ranks and GPUs are numbered alike.
-  const auto gpus = parity::any_on_cuda(cases) ? on_gpus(mpi, rank) : nullptr;
-  const auto observe = [&](const Operation& operation) { status.enter(rank, operation); };
+// One rank of a world of processes, case after case. All ranks finish a case before the next one
+// begins.
+void run_rank(Job& job, const std::vector<parity::Case>& cases, const parity::Judging& judging,
+              const StatusFile& status, Results* results) {
   parity::RunOptions run;
-  run.deadline = kOwnDeadline;
   run.judging = judging;
-  run.observer = [&](int, const Operation& operation) { observe(operation); };
+  run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
+  parity::ProcessRanks world(
+      job.rank(),
+      [&](const parity::Case& test) {
+        return job.world(parity::device_type_of(test), kOwnDeadline);
+      },
+      run.observer);
+  const auto together = job.world(at::kCPU, kOwnDeadline);
   for (size_t i = 0; i < cases.size(); ++i) {
-    status.begin(rank, static_cast<int>(i));
-    const auto world = (cases[i].device == "cuda" ? *gpus : mpi).world(kOwnDeadline);
-    world->ledger().observe(observe);
-    const auto verdict = parity::verify(cases[i], *world, run);
+    status.begin(job.rank(), static_cast<int>(i));
+    const auto verdict = parity::verify(cases[i], world, run);
     if (results != nullptr && verdict)
       results->write(i, to_result(*verdict));
-    world->agree_max(int64_t{0});
+    together->agree_max(int64_t{0});
   }
-  status.done(rank);
+  status.done(job.rank());
+}
+
+std::unique_ptr<Job> join(const Options& options) {
+  try {
+    return Job::join(detect_launcher(), {.ranks = options.mpi});
+  } catch (const std::exception& error) {
+    throw UsageError(error.what());
+  }
 }
 
 int run_mpi(const Options& options) {
@@ -127,34 +136,27 @@ int run_mpi(const Options& options) {
   if (::getppid() != parent || parent == 1)
     return exit_codes::kDead;
 
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession mpi(argc, argv);
-  if (mpi.size() != options.mpi) {
-    std::cerr << "mpirun was asked for " << options.mpi << " ranks, but MPI says " << mpi.size()
-              << ": mpirun belongs to another MPI than the one that ringcheck is "
-              << "linked with; put the right one first in PATH\n";
-    return exit_codes::kUsage;
-  }
+  const std::unique_ptr<Job> job = join(options);
   at::set_num_threads(1);
   const StatusFile status = StatusFile::open(options.status);
   status.note_signals();
+  const auto give_up = [&](RankState state, const std::exception& error) {
+    status.failed(job->rank(), state, error.what());
+    std::cerr << "rank " << job->rank() << ": " << error.what() << std::endl;
+    job->abort(exit_codes::kDead);
+  };
   try {
     const std::vector<parity::Case> cases = read_cases(options.cases);
     std::unique_ptr<Results> results;
-    if (mpi.rank() == 0)
+    if (job->rank() == 0)
       results = std::make_unique<Results>(options.results);
-    if (mpi.rank() == 0 && !passes_self_test(cases))  // the rank that judges
-      mpi.abort(exit_codes::kSelfTest);
-    run_rank(mpi, cases, judging_of(options), status, results.get());
+    if (job->rank() == 0 && !passes_self_test(cases))  // the rank that judges
+      job->abort(exit_codes::kSelfTest);
+    run_rank(*job, cases, judging_of(options), status, results.get());
   } catch (const Timeout& error) {
-    status.failed(mpi.rank(), RankState::kTimedOut, error.what());
-    std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
-    mpi.abort(exit_codes::kDead);
+    give_up(RankState::kTimedOut, error);
   } catch (const std::exception& error) {
-    status.failed(mpi.rank(), RankState::kThrew, error.what());
-    std::cerr << "rank " << mpi.rank() << ": " << error.what() << std::endl;
-    mpi.abort(exit_codes::kDead);
+    give_up(RankState::kThrew, error);
   }
   return 0;
 }

@@ -4,12 +4,15 @@
 
 namespace ringcheck {
 
+Visibility visibility_of(const QBlock& q, const KvBlock& kv, const Scores& scores) {
+  return {scores.mask, q.positions, kv.positions};
+}
+
 std::vector<std::string> kernels_on(at::DeviceType device) {
   BlockShape usual;
   usual.device = device == at::kCPU ? at::Device(device) : at::Device(device, 0);
   usual.dim = usual.dim_v = 64;
-  usual.mask = {Causal{}, 64};
-  usual.queries = usual.keys = {{0, 64}};
+  usual.visibility = {{Causal{}, 64}, {{0, 64}}, {{0, 64}}};
   std::vector<std::string> names;
   for (const auto& [name, kernel] : AttentionKernels::all())
     for (const at::ScalarType dtype : {at::kBFloat16, at::kFloat}) {

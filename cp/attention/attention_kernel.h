@@ -8,6 +8,8 @@
 
 #include "cp/attention/kv_block.h"
 #include "cp/attention/partial.h"
+#include "cp/attention/scores.h"
+#include "cp/layout/visibility.h"
 #include "cp/registry.h"
 
 namespace ringcheck {
@@ -17,8 +19,7 @@ struct BlockShape {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
   int64_t batch = 1, q_heads = 1, kv_heads = 1, dim = 1, dim_v = 1;
-  Mask mask;
-  Positions queries, keys;
+  Visibility visibility = {};  // mask and positions of both sides
   bool deterministic = true;
 };
 
@@ -38,8 +39,9 @@ struct Gradients {
 };
 
 // One device, one block of queries, one block of keys. Query head h reads key-value head
-// h / (q_heads / kv_heads). Whether a block is causal, full, partial or empty follows from the
-// mask and the positions of both sides. Pad slots of the inputs must be finite.
+// h / (q_heads / kv_heads). Which keys a query sees, and so whether a block is causal, full, partial
+// or empty, says the visibility: of the mask, and of the positions of both sides. Pad slots of the
+// inputs must be finite.
 //
 // Returns finished partial results: LSE is the natural logarithm, -inf (with out = 0) for a query
 // that sees none of the keys, in the accumulation type.
@@ -49,13 +51,16 @@ class AttentionKernel {
 
   // Why this block cannot be computed, or nothing.
   virtual std::optional<std::string> refuses(const BlockShape& shape) const = 0;
-  virtual Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                          double scale) const = 0;
+  virtual Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                          const Visibility& visibility) const = 0;
   virtual Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
-                             const Mask& mask, double scale) const = 0;
+                             const Scores& scores, const Visibility& visibility) const = 0;
   // An upper bound of what one call allocates beside its results, the larger of both passes.
   virtual int64_t workspace_bytes(const BlockShape& shape) const = 0;
 };
+
+// What these scores show of the block.
+Visibility visibility_of(const QBlock& q, const KvBlock& kv, const Scores& scores);
 
 // Each kernel brings a numerics contract, <name>.contract.json beside its source.
 using AttentionKernels = Registry<std::shared_ptr<const AttentionKernel>>;

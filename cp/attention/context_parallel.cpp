@@ -4,8 +4,10 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 #include "cp/device/range.h"
 #include "cp/layout/shard.h"
@@ -13,32 +15,47 @@
 namespace ringcheck {
 namespace {
 
-void require(bool holds, const std::string& message) {
-  if (!holds) throw std::invalid_argument(message);
-}
-
 std::string sizes(const at::Tensor& x) {
   std::ostringstream text;
   text << x.sizes();
   return text.str();
 }
 
-BlockShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const Mask& mask) {
-  return {q.scalar_type(), q.device(), q.size(0), q.size(1), k.size(1),
-          q.size(3),       v.size(3),  mask,      {},        {}};
+// What q, k and v disagree in, or null.
+const char* disagreement(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  if (q.dim() != 4 || k.dim() != 4 || v.dim() != 4)
+    return "q, k and v need [batch, heads, seq, dim]";
+  if (q.scalar_type() != k.scalar_type() || k.scalar_type() != v.scalar_type())
+    return "q, k and v need one dtype";
+  if (q.size(0) != k.size(0) || k.size(0) != v.size(0)) return "batch sizes disagree";
+  if (k.size(1) != v.size(1)) return "k and v need the same heads";
+  if (k.size(1) == 0 || q.size(1) % k.size(1) != 0)
+    return "query heads must be a multiple of key-value heads";
+  if (q.size(3) != k.size(3) || q.size(3) == 0 || v.size(3) == 0)
+    return "q and k need the same dim, above 0";
+  return nullptr;
+}
+
+BlockShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  return {q.scalar_type(), q.device(), q.size(0), q.size(1), k.size(1), q.size(3), v.size(3)};
+}
+
+// Of tensors alone: one plan shows every block the same.
+bool same_tensors(const BlockShape& a, const BlockShape& b) {
+  const auto facts = [](const BlockShape& s) {
+    return std::tuple(s.dtype, s.device, s.batch, s.q_heads, s.kv_heads, s.dim, s.dim_v);
+  };
+  return facts(a) == facts(b);
 }
 
 }  // namespace
 
 std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
                                    BlockShape shape) {
-  shape.mask = plan.mask;
   if (auto reason = strategy.refuses(plan, shape)) return reason;
-  for (const Positions& queries : plan.layout)
-    for (const Positions& keys : plan.layout) {
-      shape.queries = queries;
-      shape.keys = keys;
+  for (const Positions& queries : plan.layout.queries)
+    for (const Positions& keys : plan.layout.keys) {
+      shape.visibility = {plan.scores.mask, queries, keys};
       if (auto reason = plan.kernel->refuses(shape)) return reason;
     }
   return std::nullopt;
@@ -46,41 +63,57 @@ std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& pl
 
 ContextParallel::ContextParallel(Communicator& comm, Options options)
     : comm_(comm), options_(std::move(options)) {
-  require(static_cast<int>(options_.plan.layout.size()) == comm.size(),
-          "the layout is for " + std::to_string(options_.plan.layout.size()) +
-              " ranks, the communicator has " + std::to_string(comm.size()));
+  Plan& plan = options_.plan;
+  if (plan.layout.world() != comm.size() || plan.layout.keys.size() != plan.layout.queries.size())
+    throw std::invalid_argument("the layout is for " + std::to_string(plan.layout.world()) +
+                                " ranks of queries and " +
+                                std::to_string(plan.layout.keys.size()) +
+                                " ranks of keys, the communicator has " +
+                                std::to_string(comm.size()));
+  plan.arguments = options_.strategy.canonical(plan.arguments);
+  plan.visibilities = std::make_shared<Visibilities>(plan.scores.mask);
+  const auto side = [&](const Positions& own) -> Side {
+    return {own, at::tensor(pads_of(plan.scores.mask, own), at::kLong)};
+  };
+  queries_ = side(plan.layout.queries[comm.rank()]);
+  keys_ = side(plan.layout.keys[comm.rank()]);
 }
 
-void ContextParallel::check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
-  const std::string found = "q " + sizes(q) + ", k " + sizes(k) + ", v " + sizes(v);
-  require(q.dim() == 4 && k.dim() == 4 && v.dim() == 4,
-          "q, k and v need [batch, heads, seq, dim]; got " + found);
-  require(q.scalar_type() == k.scalar_type() && k.scalar_type() == v.scalar_type(),
-          "q, k and v need one dtype");
-  require(q.size(0) == k.size(0) && k.size(0) == v.size(0), "batch sizes disagree: " + found);
-  require(k.size(1) == v.size(1), "k and v need the same heads: " + found);
-  require(k.size(1) > 0 && q.size(1) % k.size(1) == 0,
-          "query heads must be a multiple of key-value heads: " + found);
-  require(q.size(3) == k.size(3) && q.size(3) > 0 && v.size(3) > 0,
-          "q and k need the same dim, above 0: " + found);
-  const int64_t slots = count(own());
-  require(q.size(2) == slots && k.size(2) == slots && v.size(2) == slots,
-          "the layout gives this rank " + std::to_string(slots) + " slots; got " + found);
-  require(options_.rope.pairing == Rope::Pairing::kNone || q.size(3) % 2 == 0,
-          "RoPE needs an even dim; got " + found);
-  if (const auto reason = refuses(options_.strategy, options_.plan, shape_of(q, k, v, options_.plan.mask)))
+void ContextParallel::check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const auto found = [&] { return "; got q " + sizes(q) + ", k " + sizes(k) + ", v " + sizes(v); };
+  if (const char* wrong = disagreement(q, k, v)) throw std::invalid_argument(wrong + found());
+  const int64_t asking = count(queries_.positions), held = count(keys_.positions);
+  if (q.size(2) != asking || k.size(2) != held || v.size(2) != held)
+    throw std::invalid_argument("the layout gives this rank " + std::to_string(asking) +
+                                " slots of queries and " + std::to_string(held) + " of keys" +
+                                found());
+  if (options_.rope.pairing != Rope::Pairing::kNone && q.size(3) % 2 != 0)
+    throw std::invalid_argument("RoPE needs an even dim" + found());
+  const BlockShape shape = shape_of(q, k, v);
+  const auto known = [&](const BlockShape& other) { return same_tensors(shape, other); };
+  if (std::ranges::any_of(checked_, known)) return;
+  if (const auto reason = refuses(options_.strategy, options_.plan, shape))
     throw std::invalid_argument(*reason);
+  checked_.push_back(shape);
 }
 
-at::Tensor ContextParallel::rotated(const at::Tensor& x) const {
-  const at::Tensor tokens = zero_pads(x, options_.plan.mask, own());
-  if (options_.rope.pairing == Rope::Pairing::kNone) return tokens;
-  return options_.rotate(tokens, options_.rope, options_.plan.mask, own()).to(x.scalar_type());
+at::Tensor ContextParallel::tokens(const at::Tensor& x, Side& side) {
+  if (side.pads.device() != x.device()) side.pads = side.pads.to(x.device());
+  return zero_pads(x, side.pads);
 }
 
-at::Tensor ContextParallel::unrotated(const at::Tensor& gradient, at::ScalarType dtype) const {
+at::Tensor ContextParallel::rotated(const at::Tensor& x, Side& side) const {
+  const at::Tensor clean = tokens(x, side);
+  if (options_.rope.pairing == Rope::Pairing::kNone) return clean;
+  return options_.rotate(clean, options_.rope, options_.plan.scores.mask, side.positions)
+      .to(x.scalar_type());
+}
+
+at::Tensor ContextParallel::unrotated(const at::Tensor& gradient, const Side& side,
+                                      at::ScalarType dtype) const {
   if (options_.rope.pairing == Rope::Pairing::kNone) return gradient.to(dtype);
-  return options_.rotate_back(gradient, options_.rope, options_.plan.mask, own()).to(dtype);
+  return options_.rotate_back(gradient, options_.rope, options_.plan.scores.mask, side.positions)
+      .to(dtype);
 }
 
 ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at::Tensor& k,
@@ -89,8 +122,8 @@ ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at:
   const Range range({"forward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kForward);
   Context context{options_.strategy.make(comm_, options_.plan),
-                  {rotated(q).contiguous(), own()},
-                  pack(rotated(k), zero_pads(v, options_.plan.mask, own()), own()),
+                  {rotated(q, queries_).contiguous(), queries_.positions},
+                  pack(rotated(k, keys_), tokens(v, keys_), keys_.positions),
                   {},
                   {}};
   const Partial whole = context.strategy->forward(context.q, context.kv);
@@ -101,17 +134,18 @@ ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at:
 }
 
 Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
-  require(d_o.sizes() == context.o.sizes() && d_o.scalar_type() == context.o.scalar_type(),
-          "the gradient of the output needs its shape and dtype: " + sizes(d_o) + " against " +
-              sizes(context.o));
+  if (d_o.sizes() != context.o.sizes() || d_o.scalar_type() != context.o.scalar_type())
+    throw std::invalid_argument("the gradient of the output needs its shape and dtype: " +
+                                sizes(d_o) + " against " + sizes(context.o));
   const Range range({"backward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kBackward);
   const at::ScalarType dtype = context.o.scalar_type(), wide = accumulation_type(dtype);
-  Saved saved{context.o, context.lse, {}, zero_pads(d_o, options_.plan.mask, own()).contiguous()};
+  Saved saved{context.o, context.lse, {}, tokens(d_o, queries_).contiguous()};
   saved.d = (saved.d_o.to(wide) * saved.o.to(wide)).sum(-1);
   const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
   comm_.finish();
-  return {unrotated(whole.dq, dtype), unrotated(whole.dk, dtype), whole.dv.to(dtype)};
+  return {unrotated(whole.dq, queries_, dtype), unrotated(whole.dk, keys_, dtype),
+          whole.dv.to(dtype)};
 }
 
 }  // namespace ringcheck

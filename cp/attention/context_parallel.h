@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cp/attention/rope.h"
 #include "cp/attention/strategy.h"
@@ -33,6 +34,8 @@ class ContextParallel {
     at::Tensor lse;
   };
 
+  // Throws std::invalid_argument on arguments that the strategy does not take, and on a layout of
+  // another world.
   ContextParallel(Communicator& comm, Options options);
 
   // q [batch, q_heads, slots, dim], k and v [batch, kv_heads, slots, dim or dim_v]: the slots of
@@ -49,17 +52,24 @@ class ContextParallel {
   const Options& options() const { return options_; }
 
  private:
-  const Positions& own() const { return options_.plan.layout.at(comm_.rank()); }
-  void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
-  at::Tensor rotated(const at::Tensor& x) const;
-  at::Tensor unrotated(const at::Tensor& gradient, at::ScalarType dtype) const;
+  // The slots of this rank on one side: where they are, and which hold no token.
+  struct Side {
+    Positions positions;
+    at::Tensor pads;  // indices, on the device that was last asked for
+  };
+  void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+  static at::Tensor tokens(const at::Tensor& x, Side& side);
+  at::Tensor rotated(const at::Tensor& x, Side& side) const;
+  at::Tensor unrotated(const at::Tensor& gradient, const Side& side, at::ScalarType dtype) const;
 
   Communicator& comm_;
   Options options_;
+  Side queries_, keys_;
+  std::vector<BlockShape> checked_;  // that the plan runs on
 };
 
-// Why the plan cannot run on blocks of this shape, or nothing: asks the strategy, and the kernel
-// about every pair of shards.
+// Why a plan of a strategy cannot run on blocks of this shape, or nothing: asks the strategy, and
+// the kernel about every pair of shards.
 std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
                                    BlockShape shape);
 

@@ -2,26 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cp/attention/attention_kernel.h"
+#include "cp/attention/plan.h"
 #include "cp/ledger/ledger.h"
 
 namespace ringcheck {
 
-// A kernel whose calls are entered in a ledger.
+// The kernel of a plan on its scores, its calls entered in a ledger.
 class RecordedKernel {
  public:
-  RecordedKernel(std::shared_ptr<const AttentionKernel> kernel, Ledger& ledger)
-      : kernel_(std::move(kernel)), ledger_(ledger) {}
+  RecordedKernel(const Plan& plan, Ledger& ledger);
 
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask, double scale);
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale);
+  Partial forward(const QBlock& q, const KvBlock& kv);
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved);
 
  private:
-  void record(const QBlock& q, const KvBlock& kv, const Mask& mask, int64_t flops_per_pair,
-              const Instant& begin);
+  void record(const QBlock& q, const KvBlock& kv, const Visibility& visibility,
+              int64_t flops_per_pair, const Instant& begin);
 
   std::shared_ptr<const AttentionKernel> kernel_;
+  Scores scores_;
+  std::shared_ptr<Visibilities> visibilities_;
   Ledger& ledger_;
 };
 

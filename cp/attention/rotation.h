@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
-#include "cp/worlds/communicator.h"
 #include "cp/attention/kv_block.h"
+#include "cp/layout/layout.h"
 #include "cp/registry.h"
+#include "cp/worlds/communicator.h"
 
 namespace ringcheck {
 
@@ -50,5 +52,8 @@ struct RotationEntry {
   bool can_keep = false;
 };
 using Rotations = Registry<RotationEntry>;
+
+// What makes the rotation of a name: Rotations::at, or that with something changed.
+using RotationOf = std::function<RotationEntry(const std::string& name)>;
 
 }  // namespace ringcheck

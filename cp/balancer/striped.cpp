@@ -11,10 +11,10 @@ Positions striped(const Sequence& sequence, int world, int rank) {
   const int64_t block = sequence.block;
   const int64_t rounds = padded_length(sequence.mask.length, world * block) / (world * block);
   if (block == 1) return {{rank, rounds, world}};
-  Positions runs;
+  std::vector<Span> spans;
   for (int64_t round = 0; round < rounds; ++round)
-    runs.push_back({(round * world + rank) * block, block});
-  return runs;
+    spans.push_back({(round * world + rank) * block, block});
+  return spans;
 }
 
 const Balancers::Add registered{

@@ -9,10 +9,10 @@ int64_t padded_length(int64_t length, int64_t granule) {
 }
 
 Layout layout_of(const BalancerEntry& balancer, const Sequence& sequence, int world) {
-  Layout layout;
+  std::vector<Positions> shards;
   for (int rank = 0; rank < world; ++rank)
-    layout.push_back(balancer.positions(sequence, world, rank));
-  return layout;
+    shards.push_back(balancer.positions(sequence, world, rank));
+  return Layout::of_both(shards);
 }
 
 }  // namespace ringcheck

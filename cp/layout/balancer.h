@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "cp/layout/positions.h"
+#include "cp/layout/layout.h"
 #include "cp/registry.h"
 
 namespace ringcheck {
@@ -29,6 +29,7 @@ using Balancers = Registry<BalancerEntry>;
 // ceil(length / granule) * granule
 int64_t padded_length(int64_t length, int64_t granule);
 
+// Of self attention: queries and keys are cut alike.
 Layout layout_of(const BalancerEntry& balancer, const Sequence& sequence, int world);
 
 }  // namespace ringcheck

@@ -3,7 +3,7 @@
 #include "cp/layout/positions.h"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <optional>
 
 namespace ringcheck {
@@ -28,7 +28,7 @@ struct KeysOf {
 };
 
 // How many elements of the run lie in [begin, end).
-int64_t overlap(const Run& run, const Interval& keys) {
+int64_t overlap(const Span& run, const Interval& keys) {
   const auto below = [&](int64_t x) {
     return std::clamp<int64_t>((x - run.begin + run.stride - 1) / run.stride, 0, run.count);
   };
@@ -37,7 +37,7 @@ int64_t overlap(const Run& run, const Interval& keys) {
 }
 
 // Of the run, the positions below `end`.
-Run below(const Run& run, int64_t end) {
+Span below(const Span& run, int64_t end) {
   const int64_t reached = (end - run.begin + run.stride - 1) / run.stride;
   return {run.begin, end <= run.begin ? 0 : std::min(run.count, reached), run.stride};
 }
@@ -53,7 +53,7 @@ int64_t ramp(int64_t first, int64_t step, int64_t count, int64_t most) {
 
 // Keys of a contiguous run that the queries of a run see. Of masks without one form: nothing.
 struct PairsOfRuns {
-  Run queries, keys;
+  Span queries, keys;
   int64_t before(int64_t distance) const {  // keys below q + distance
     return ramp(queries.begin + distance - keys.begin, queries.stride, queries.count, keys.count);
   }
@@ -68,7 +68,7 @@ struct PairsOfRuns {
   }
 };
 
-int64_t pairs_of(const Mask& mask, const Run& queries, const Run& keys) {
+int64_t pairs_of(const Mask& mask, const Span& queries, const Span& keys) {
   if (keys.stride == 1) {
     const PairsOfRuns tokens{below(queries, mask.length), below(keys, mask.length)};
     if (const auto pairs = std::visit(tokens, mask.kind)) return *pairs;
@@ -88,42 +88,39 @@ Interval visible_keys(const Mask& mask, int64_t q) {
   return keys;
 }
 
-int64_t count(const Positions& positions) {
-  return std::accumulate(positions.begin(), positions.end(), int64_t{0},
-                         [](int64_t sum, const Run& run) { return sum + run.count; });
+Positions::Positions(std::vector<Span> spans) {
+  if (spans.empty()) return;
+  Facts facts{std::move(spans)};
+  int64_t last = std::numeric_limits<int64_t>::min();
+  for (const Span& span : facts.spans) {
+    facts.count += span.count;
+    if (span.count == 0) continue;
+    facts.ascending &= last <= span.begin && (span.count == 1 || span.stride >= 0);
+    last = span.begin + (span.count - 1) * span.stride;
+  }
+  facts_ = std::make_shared<const Facts>(std::move(facts));
 }
+
+const std::vector<Span>& Positions::spans() const {
+  static const std::vector<Span> none;
+  return facts_ ? facts_->spans : none;
+}
+
+int64_t count(const Positions& positions) { return positions.count(); }
 
 std::vector<int64_t> flatten(const Positions& positions) {
   std::vector<int64_t> all;
   all.reserve(count(positions));
-  for (const Run& run : positions)
+  for (const Span& run : positions)
     for (int64_t i = 0; i < run.count; ++i) all.push_back(run.begin + i * run.stride);
   return all;
 }
 
 int64_t visible_pairs(const Mask& mask, const Positions& queries, const Positions& keys) {
   int64_t pairs = 0;
-  for (const Run& q : queries)
-    for (const Run& k : keys) pairs += pairs_of(mask, q, k);
+  for (const Span& q : queries)
+    for (const Span& k : keys) pairs += pairs_of(mask, q, k);
   return pairs;
-}
-
-BlockMask block_mask(const Mask& mask, const std::vector<int64_t>& queries,
-                     const std::vector<int64_t>& keys) {
-  BlockMask block;
-  block.visible.reserve(queries.size() * keys.size());
-  size_t seen = 0;
-  for (const int64_t q : queries) {
-    const Interval interval = visible_keys(mask, q);
-    for (const int64_t k : keys) {
-      const bool sees = interval.begin <= k && k < interval.end;
-      block.visible.push_back(sees);
-      seen += sees;
-    }
-  }
-  if (seen == 0) block.kind = BlockMask::Kind::kEmpty;
-  else block.kind = seen == block.visible.size() ? BlockMask::Kind::kFull : BlockMask::Kind::kPartial;
-  return block;
 }
 
 }  // namespace ringcheck

@@ -42,28 +42,35 @@ at::Tensor shard(const at::Tensor& whole, int64_t dim, const Positions& position
   return at::zeros(sizes, whole.options()).index_copy_(dim, index(own.slots, whole), tokens);
 }
 
-at::Tensor unshard(const std::vector<at::Tensor>& shards, int64_t dim, const Layout& layout,
-                   int64_t length) {
+at::Tensor unshard(const std::vector<at::Tensor>& shards, int64_t dim,
+                   const std::vector<Positions>& positions, int64_t length) {
   auto sizes = shards.at(0).sizes().vec();
   sizes[dim] = length;
   at::Tensor whole = at::zeros(sizes, shards[0].options());
-  for (size_t rank = 0; rank < layout.size(); ++rank) {
-    const Kept own = kept(layout[rank], length);
+  for (size_t rank = 0; rank < positions.size(); ++rank) {
+    const Kept own = kept(positions[rank], length);
     whole.index_copy_(dim, index(own.positions, whole),
                       shards.at(rank).index_select(dim, index(own.slots, whole)));
   }
   return whole;
 }
 
-at::Tensor zero_pads(const at::Tensor& x, const Mask& mask, const Positions& positions) {
+std::vector<int64_t> pads_of(const Mask& mask, const Positions& positions) {
   std::vector<int64_t> pads;
   int64_t slot = 0;
   for (const int64_t position : flatten(positions)) {
     if (!is_token(mask, position)) pads.push_back(slot);
     ++slot;
   }
-  if (pads.empty()) return x;
-  return x.index_fill(2, index(pads, x), 0);
+  return pads;
+}
+
+at::Tensor zero_pads(const at::Tensor& x, const at::Tensor& pads) {
+  return pads.numel() == 0 ? x : x.index_fill(2, pads, 0);
+}
+
+at::Tensor zero_pads(const at::Tensor& x, const Mask& mask, const Positions& positions) {
+  return zero_pads(x, index(pads_of(mask, positions), x));
 }
 
 }  // namespace ringcheck

@@ -22,13 +22,14 @@ std::optional<Strip::Kind> step(const SlotRange& from, const SlotRange& to) {
 
 std::vector<SlotRange> visible_slots(const Mask& mask, const Positions& queries,
                                      const Positions& keys) {
-  const std::vector<int64_t> held = flatten(keys);
-  if (!std::is_sorted(held.begin(), held.end()))
+  if (!keys.ascending())
     throw std::invalid_argument("a shard must hold its positions in ascending order");
+  const std::vector<int64_t> held = flatten(keys);
   const auto slot_of = [&](int64_t position) {
     return std::lower_bound(held.begin(), held.end(), position) - held.begin();
   };
   std::vector<SlotRange> ranges;
+  ranges.reserve(queries.count());
   for (const int64_t q : flatten(queries)) {
     const Interval seen = visible_keys(mask, q);
     const SlotRange range{slot_of(seen.begin), slot_of(seen.end)};
@@ -37,8 +38,7 @@ std::vector<SlotRange> visible_slots(const Mask& mask, const Positions& queries,
   return ranges;
 }
 
-std::vector<Strip> strips(const Mask& mask, const Positions& queries, const Positions& keys) {
-  const std::vector<SlotRange> seen = visible_slots(mask, queries, keys);
+std::vector<Strip> strips_of(const std::vector<SlotRange>& seen) {
   const auto count = static_cast<int64_t>(seen.size());
   std::vector<Strip> list;
   for (int64_t row = 0, next; row < count; row = next) {

@@ -35,8 +35,8 @@ struct Strip {
   bool operator==(const Strip&) const = default;
 };
 
-// The strips of a block from the first query to the last, as long as they go. Queries that see no
-// key are in none, every other query in exactly one.
-std::vector<Strip> strips(const Mask& mask, const Positions& queries, const Positions& keys);
+// The strips of a block from the first query to the last, as long as they go, by what each query
+// sees. Queries that see no key are in none, every other query in exactly one.
+std::vector<Strip> strips_of(const std::vector<SlotRange>& seen);
 
 }  // namespace ringcheck

@@ -28,7 +28,7 @@ class AllGather final : public Rotation {
     const int owner = (comm_.rank() + comm_.size() - step_++) % comm_.size();
     KvBlock block = own_;
     block.packed = gathered_[owner];
-    block.positions = layout_[owner];
+    block.positions = layout_.keys[owner];
     return block;
   }
 

@@ -7,9 +7,9 @@ namespace {
 
 // Every rank passes the block it holds to its right neighbour, P - 1 times (Liu et al., Ring
 // Attention, section 3). Three blocks are held: the own one, the current one, the incoming one.
-class Ring final : public Rotation {
+class RingRotation final : public Rotation {
  public:
-  Ring(Communicator& comm, Layout layout, Hop hop)
+  RingRotation(Communicator& comm, Layout layout, Hop hop)
       : comm_(comm), layout_(std::move(layout)), hop_(hop) {}
 
   void start(const KvBlock& own) override {
@@ -34,7 +34,7 @@ class Ring final : public Rotation {
   void pass_on(const KvBlock& current) {
     const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
     incoming_ = current;
-    incoming_.positions = layout_[owner];
+    incoming_.positions = layout_.keys[owner];
     const KvShape& shape = current.shape;
     incoming_.packed = free_.defined()
                            ? free_
@@ -102,7 +102,7 @@ class RingCarrier final : public GradientCarrier {
 
 RotationEntry ring_by(Hop hop) {
   return {[hop](Communicator& comm, const Layout& layout, RotationOptions) {
-            return std::make_unique<Ring>(comm, layout, hop);
+            return std::make_unique<RingRotation>(comm, layout, hop);
           },
           [hop](Communicator& comm, const KvShape& gradient) {
             return std::make_unique<RingCarrier>(comm, gradient, hop);

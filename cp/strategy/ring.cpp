@@ -10,54 +10,12 @@
 namespace ringcheck {
 namespace {
 
-// ":NAME" or ":NAME[keep]"
-struct Named {
-  std::string name;
-  bool keep = false;
-};
-
-Named named(std::string_view arguments) {
-  constexpr std::string_view kKeep = "[keep]";
-  if (arguments.empty()) return {"alltoall"};
-  const bool keep = arguments.ends_with(kKeep);
-  if (keep) arguments.remove_suffix(kKeep.size());
-  Named result{std::string(arguments.substr(1)), keep};
-  if (result.name.find('[') != std::string::npos)
-    throw std::invalid_argument("rotation '" + result.name + "': the only option is [keep]");
-  if (!Rotations::all().contains(result.name)) {
-    std::string known;
-    for (const auto& [name, entry] : Rotations::all()) known += (known.empty() ? "" : ", ") + name;
-    throw std::invalid_argument("unknown rotation '" + result.name + "'; known: " + known);
-  }
-  return result;
-}
-
-std::string text_of(const Named& rotation) {
-  return ":" + rotation.name + (rotation.keep ? "[keep]" : "");
-}
-
-std::vector<std::string> all_rotations() {
-  std::vector<std::string> list;
-  for (const auto& [name, entry] : Rotations::all())
-    for (const bool keep : {false, true})
-      if (!keep || entry.can_keep) list.push_back(text_of({name, keep}));
-  return list;
-}
-
-std::optional<std::string> refused(const Plan& plan, const BlockShape&) {
-  const Named rotation = named(plan.arguments);
-  if (rotation.keep && !Rotations::at(rotation.name).can_keep)
-    return "this rotation has no gathered K and V to keep; use allgather[keep]";
-  return std::nullopt;
-}
-
 // Ring attention (Liu, Zaharia and Abbeel 2023).
 class Ring final : public Strategy {
  public:
-  Ring(Communicator& comm, const Plan& plan)
-      : comm_(comm), plan_(plan), kernel_(plan.kernel, comm.ledger()),
-        entry_(plan.rotation_of(named(plan.arguments).name)),
-        rotation_(entry_.rotation(comm, plan.layout, {named(plan.arguments).keep})) {}
+  Ring(Communicator& comm, const Plan& plan, const RotationEntry& rotation, RotationOptions options)
+      : comm_(comm), kernel_(plan, comm.ledger()), merge_(plan.merge), carrier_(rotation.carrier),
+        rotation_(rotation.rotation(comm, plan.layout, options)) {}
 
   // attention(q, [kv_0 ... kv_{P-1}]) = merge over i of attention(q, kv_i)
   Partial forward(const QBlock& q, const KvBlock& own) override {
@@ -66,7 +24,7 @@ class Ring final : public Strategy {
     Partial acc = Partial::identity(sizes, q.q.options());
     rotation_->start(own);
     while (const auto kv = rotation_->next()) {
-      acc = plan_.merge(acc, kernel_.forward(q, *kv, plan_.mask, plan_.scale));
+      acc = merge_(acc, kernel_.forward(q, *kv));
       comm_.ledger().merged();
     }
     return acc;
@@ -75,11 +33,11 @@ class Ring final : public Strategy {
   // The same loop with a second traveller: dq stays, dk and dv go home.
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
     const at::ScalarType type = accumulation_type(own.shape.dtype);
-    const auto carrier = entry_.carrier(comm_, own.shape.in(type));
+    const auto carrier = carrier_(comm_, own.shape.in(type));
     at::Tensor dq;
     rotation_->start(own);
     while (const auto kv = rotation_->next()) {
-      const Gradients term = kernel_.backward(q, *kv, saved, plan_.mask, plan_.scale);
+      const Gradients term = kernel_.backward(q, *kv, saved);
       dq = dq.defined() ? dq + term.dq : term.dq;
       carrier->add(term.dk, term.dv);
     }
@@ -89,25 +47,77 @@ class Ring final : public Strategy {
 
  private:
   Communicator& comm_;
-  Plan plan_;
   RecordedKernel kernel_;
-  RotationEntry entry_;
+  Merge merge_;
+  std::function<std::unique_ptr<GradientCarrier>(Communicator&, const KvShape&)> carrier_;
   std::unique_ptr<Rotation> rotation_;
 };
 
+constexpr std::string_view kKeep = "[keep]";
+
+// Behind the name of the ring: by which rotation the blocks go round.
+struct Arguments {
+  std::string rotation;
+  RotationOptions options;
+};
+
+std::string names_of_rotations() {
+  std::string names;
+  for (const auto& [name, entry] : Rotations::all()) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+// ":NAME" or ":NAME[keep]"; where no rotation is named, PyTorch's.
+Arguments parse(std::string_view text) {
+  if (text.empty()) return {"alltoall", {}};
+  const std::string rotation(text.substr(text.starts_with(':') ? 1 : 0));
+  const std::string name = rotation.substr(0, rotation.find('['));
+  if (!Rotations::all().contains(name))
+    throw std::invalid_argument("unknown rotation '" + name + "'; known: " + names_of_rotations());
+  if (name == rotation) return {name, {}};
+  if (rotation.substr(name.size()) != kKeep)
+    throw std::invalid_argument("rotation '" + rotation + "': the only option is [keep]");
+  if (!Rotations::all().at(name).can_keep)
+    throw std::invalid_argument("rotation '" + rotation +
+                                "' has no gathered K and V to keep; use allgather[keep]");
+  return {name, {true}};
+}
+
+std::vector<std::string> values() {
+  std::vector<std::string> texts;
+  for (const auto& [name, entry] : Rotations::all()) {
+    texts.push_back(":" + name);
+    if (entry.can_keep) texts.push_back(":" + name + std::string(kKeep));
+  }
+  return texts;
+}
+
+std::string canonical(std::string_view text) {
+  const auto [rotation, options] = parse(text);
+  return ":" + rotation + std::string(options.keep ? kKeep : "");
+}
+
+std::unique_ptr<Strategy> make(Communicator& comm, const Plan& plan) {
+  const auto [rotation, options] = parse(plan.arguments);
+  return std::make_unique<Ring>(comm, plan, plan.rotation_of(rotation), options);
+}
+
+// Rank r adds in the order r, r-1, ..., r-P+1 whatever way blocks travel (docs/design.md, 1).
+std::vector<std::string> same_bits(std::string_view arguments) {
+  std::vector<std::string> others = values();
+  std::erase(others, canonical(arguments));
+  return others;
+}
+
 const Strategies::Add registered{
     "ring",
-    {"blocks of K and V pass every rank; the rotation says how they travel",
-     [](std::string_view arguments) { return text_of(named(arguments)); }, all_rotations,
-     [](Communicator& comm, const Plan& plan) { return std::make_unique<Ring>(comm, plan); },
-     refused, [](int world) { return world; },
-     // Rank r adds in the order r, r-1, ..., r-P+1 whatever way blocks travel (docs/design.md, 1).
-     [](std::string_view arguments) {
-       std::vector<std::string> others = all_rotations();
-       std::erase(others, arguments);
-       return others;
-     },
-     [](std::string_view) { return std::string(":p2p"); }}};
+    {.says = "ring attention: K and V go round, by the rotation behind the colon",
+     .canonical = canonical,
+     .values = values,
+     .make = make,
+     .refuses = [](const Plan&, const BlockShape&) { return std::nullopt; },
+     .partials = [](int world) { return world; },
+     .same_bits = same_bits}};
 
 }  // namespace
 }  // namespace ringcheck

@@ -20,7 +20,7 @@ class AtenCudnn final : public StripKernel {
     if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || shape.dim > 128 || shape.dim_v > 128)
       return "kernel aten-cudnn needs dim and dim_v in multiples of 8 up to 128; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
-    for (const Strip& strip : strips(shape.mask, shape.queries, shape.keys))
+    for (const Strip& strip : shape.visibility.strips())
       if (strip.kind == Strip::Kind::kBand ||
           (strip.kind == Strip::Kind::kCausal && strip.rows != strip.columns))
         return "kernel aten-cudnn knows full blocks and squares on the diagonal only; use kernel "

@@ -21,7 +21,7 @@ class Cudnn final : public StripKernel {
     if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || shape.dim > 128 || shape.dim_v > 128)
       return "kernel cudnn needs dim and dim_v in multiples of 8 up to 128; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
-    for (const Strip& strip : strips(shape.mask, shape.queries, shape.keys))
+    for (const Strip& strip : shape.visibility.strips())
       if (strip.rows == 1 && strip.columns == 1)
         return "kernel cudnn does not compute one query with one key; use kernel fa2 or tiled";
     return std::nullopt;
@@ -30,7 +30,7 @@ class Cudnn final : public StripKernel {
   // The deterministic backward pass keeps all of dS, in 16 bits.
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return StripKernel::workspace_bytes(shape) +
-           2 * shape.batch * shape.q_heads * count(shape.queries) * count(shape.keys);
+           2 * shape.batch * shape.q_heads * count(shape.visibility.queries()) * count(shape.visibility.keys());
   }
 
  protected:

@@ -30,7 +30,7 @@ class Efficient final : public StripKernel {
     if (shape.dim % 4 != 0 || shape.dim_v % 4 != 0)
       return "kernel efficient needs dim and dim_v in multiples of 4; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
-    for (const Strip& strip : strips(shape.mask, shape.queries, shape.keys))
+    for (const Strip& strip : shape.visibility.strips())
       if (strip.kind == Strip::Kind::kBand)
         return "kernel efficient does not compute windows: its backward pass leaves them out; use "
                "kernel tiled";

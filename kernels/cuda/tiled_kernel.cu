@@ -8,7 +8,6 @@
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
-#include "cp/layout/strips.h"
 
 namespace ringcheck {
 namespace {
@@ -36,23 +35,10 @@ tiled::View<T> view(const at::Tensor& x) {
 
 at::Tensor dense(const at::Tensor& x) { return x.stride(-1) == 1 ? x : x.contiguous(); }
 
-// The key slots that each query sees, on the device.
-struct Seen {
-  at::Tensor begin, end;
-};
-Seen seen(const QBlock& q, const KvBlock& kv, const Mask& mask) {
-  std::vector<int32_t> begin, end;
-  for (const SlotRange& range : visible_slots(mask, q.positions, kv.positions)) {
-    begin.push_back(static_cast<int32_t>(range.begin));
-    end.push_back(static_cast<int32_t>(range.end));
-  }
-  return {at::tensor(begin, at::kInt).to(q.q.device()), at::tensor(end, at::kInt).to(q.q.device())};
-}
-
 // What both passes have in common. The tensors outlive the launch.
 template <class T, class A>
 tiled::Problem<T, A> problem(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const Seen& keys, double scale) {
+                             const SlotTensors& keys, double scale) {
   tiled::Problem<T, A> p{};
   p.q = view<const T>(q);
   p.k = view<const T>(k);
@@ -130,18 +116,18 @@ class Tiled final : public AttentionKernel {
     return std::nullopt;
   }
 
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     const c10::cuda::CUDAGuard device(q.q.device());
     auto sizes = q.q.sizes().vec();
     sizes.back() = kv.shape.dim_v;
     const Partial result = Partial::identity(sizes, q.q.options());
-    const Seen keys = seen(q, kv, mask);
+    const SlotTensors& keys = visibility.slots_on(q.q.device());
     const at::Tensor queries = dense(q.q);
     with_types(q.q.scalar_type(), [&](auto stored, auto wide) {
       using T = decltype(stored);
       using A = decltype(wide);
-      auto p = problem<T, A>(queries, kv.k(), kv.v(), keys, scale);
+      auto p = problem<T, A>(queries, kv.k(), kv.v(), keys, scores.scale);
       p.out = view<A>(result.out);
       p.lse_out = result.lse.mutable_data_ptr<A>();
       with_channels(kv.shape.dim_v, [&](auto n) { launch_forward<n()>(p); });
@@ -149,19 +135,19 @@ class Tiled final : public AttentionKernel {
     return result;
   }
 
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     const c10::cuda::CUDAGuard device(q.q.device());
     const auto options = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
     const Gradients result{at::empty(q.q.sizes(), options), at::empty(kv.k().sizes(), options),
                            at::empty(kv.v().sizes(), options)};
-    const Seen keys = seen(q, kv, mask);
+    const SlotTensors& keys = visibility.slots_on(q.q.device());
     const at::Tensor queries = dense(q.q), d_o = dense(saved.d_o);
     const at::Tensor lse = saved.lse.contiguous(), delta = saved.d.contiguous();
     with_types(q.q.scalar_type(), [&](auto stored, auto wide) {
       using T = decltype(stored);
       using A = decltype(wide);
-      auto p = problem<T, A>(queries, kv.k(), kv.v(), keys, scale);
+      auto p = problem<T, A>(queries, kv.k(), kv.v(), keys, scores.scale);
       p.d_o = view<const T>(d_o);
       p.lse = lse.const_data_ptr<A>();
       p.delta = delta.const_data_ptr<A>();
@@ -176,8 +162,8 @@ class Tiled final : public AttentionKernel {
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
-    const int64_t rows = shape.batch * shape.q_heads * count(shape.queries);
-    return rows * (shape.dim + shape.dim_v + 2) * wide + 8 * count(shape.queries) + (16 << 20);
+    const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
+    return rows * (shape.dim + shape.dim_v + 2) * wide + 8 * count(shape.visibility.queries()) + (16 << 20);
   }
 };
 

@@ -9,7 +9,6 @@
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
-#include "cp/layout/strips.h"
 #include "kernels/cuda/wgmma_launch.h"
 
 namespace ringcheck {
@@ -73,27 +72,27 @@ class Wgmma final : public AttentionKernel {
     return std::nullopt;
   }
 
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     const c10::cuda::CUDAGuard device(q.q.device());
-    const auto list = strips(mask, q.positions, kv.positions);
+    const std::vector<Strip>& list = visibility.strips();
     auto sizes = q.q.sizes().vec();
     sizes.back() = kv.shape.dim_v;
     const Partial result = every_row(list, q.q.size(2)) ? unset(sizes, q.q.options())
                                                         : Partial::identity(sizes, q.q.options());
     if (list.empty()) return result;
-    const at::Tensor queries = upright(q.q, scale), k = ready(kv.k()), v = ready(kv.v());
-    wgmma::forward(shape_of(list, queries, k, v, scale),
+    const at::Tensor queries = upright(q.q, scores.scale), k = ready(kv.k()), v = ready(kv.v());
+    wgmma::forward(shape_of(list, queries, k, v, scores.scale),
                    {matrix(queries), matrix(k), matrix(v), matrix(result.out),
                     result.lse.mutable_data_ptr<float>()},
                    at::cuda::getCurrentCUDAStream());
     return result;
   }
 
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     const c10::cuda::CUDAGuard device(q.q.device());
-    const auto list = strips(mask, q.positions, kv.positions);
+    const std::vector<Strip>& list = visibility.strips();
     const auto wide = q.q.options().dtype(at::kFloat);
     if (list.empty())
       return {at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
@@ -101,21 +100,21 @@ class Wgmma final : public AttentionKernel {
     const Gradients sum{every_row(list, q.q.size(2)) ? at::empty(q.q.sizes(), wide)
                                                      : at::zeros(q.q.sizes(), wide),
                         at::empty(kv.k().sizes(), wide), at::empty(kv.v().sizes(), wide)};
-    const at::Tensor queries = upright(q.q, scale), k = ready(kv.k()), v = ready(kv.v());
+    const at::Tensor queries = upright(q.q, scores.scale), k = ready(kv.k()), v = ready(kv.v());
     const at::Tensor d_o = ready(saved.d_o);
     const at::Tensor lse = saved.lse.contiguous(), delta = saved.d.contiguous();
-    wgmma::backward(shape_of(list, queries, k, v, scale),
+    wgmma::backward(shape_of(list, queries, k, v, scores.scale),
                     {matrix(queries), matrix(k), matrix(v), matrix(d_o), matrix(sum.dq),
                      matrix(sum.dk), matrix(sum.dv), lse.const_data_ptr<float>(),
                      delta.const_data_ptr<float>()},
                     at::cuda::getCurrentCUDAStream());
-    if (scale < 0) sum.dq.neg_();
+    if (scores.scale < 0) sum.dq.neg_();
     return sum;
   }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
-    const int64_t rows = shape.batch * shape.q_heads * count(shape.queries);
-    const int64_t slots = shape.batch * shape.kv_heads * count(shape.keys);
+    const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
+    const int64_t slots = shape.batch * shape.kv_heads * count(shape.visibility.keys());
     // Copies of what is not laid out for the copy engine, of a negated q, of LSE and D.
     return 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows + (16 << 20);
   }

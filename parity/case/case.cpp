@@ -114,13 +114,10 @@ Layout layout_of(const Case& test) {
 }
 
 Plan plan_of(const Case& test) {
-  Plan plan;
-  plan.layout = layout_of(test);
-  plan.mask = mask_of(test);
-  plan.scale = scale_of(test);
-  plan.kernel = AttentionKernels::at(test.kernel);
-  plan.arguments = test.arguments;
-  return plan;
+  return {layout_of(test),
+          {mask_of(test), scale_of(test)},
+          AttentionKernels::at(test.kernel),
+          test.arguments};
 }
 
 Case representative(Case test) {

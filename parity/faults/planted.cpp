@@ -46,7 +46,7 @@ void wrong_weight(ContextParallel::Options& options, Communicator&, double epsil
 
 const std::map<std::string, Edit>& edits() {
   static const std::map<std::string, Edit> table{
-      {"softmax scale", [](auto& options, auto&, double e) { options.plan.scale *= 1 + e; }},
+      {"softmax scale", [](auto& options, auto&, double e) { options.plan.scores.scale *= 1 + e; }},
       {"merge weight", wrong_weight},
       {"normaliser of one rank", wrong_normaliser},
       {"all gradients", [](auto&, auto&, double) {}}};
@@ -71,7 +71,7 @@ at::Tensor planted_where(const Case& test, const at::Tensor& x, const std::strin
     else where.flatten()[at] = true;
     return where;
   }
-  const Layout layout = layout_of(test);
+  const std::vector<Positions> layout = layout_of(test).queries;
   const Positions& shard = layout.at(random() % layout.size());
   mark_positions(where, scope == "rank" ? shard : Positions{shard.at(random() % shard.size())});
   return where;

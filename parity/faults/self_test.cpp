@@ -76,10 +76,10 @@ Outcome with(const Known& known, const std::string& name, at::Tensor x) {
 // A token of every rank, one rank at a time.
 void nan_on_each_rank(const Known& known, const std::string& name, const at::Tensor& right,
                       std::vector<Spoilt>& list) {
-  const Layout layout = layout_of(known.test);
+  const std::vector<Positions> layout = layout_of(known.test).queries;
   for (size_t rank = 0; rank < layout.size(); ++rank) {
     at::Tensor x = right.clone();
-    x.select(2, layout[rank].front().begin).fill_(NAN);
+    x.select(2, layout[rank].at(0).begin).fill_(NAN);
     list.push_back({c10::str("NaN on rank ", rank), with(known, name, x)});
   }
 }

@@ -32,7 +32,7 @@ double sum_over(const std::vector<double>& values, const std::vector<int64_t>& p
 std::vector<Positions> chunks(const Positions& shard) {
   if (shard.size() > 2) return {shard};
   std::vector<Positions> list;
-  for (const Run& run : shard) list.push_back({run});
+  for (const Span& span : shard) list.push_back({span});
   return list;
 }
 
@@ -43,10 +43,10 @@ struct Owner {
 };
 
 Owner owner_of(const Case& test, int64_t position) {
-  const Layout layout = layout_of(test);
+  const std::vector<Positions> layout = layout_of(test).queries;
   for (size_t rank = 0; rank < layout.size(); ++rank)
     for (size_t run = 0; run < layout[rank].size(); ++run) {
-      const Run& r = layout[rank][run];
+      const Span& r = layout[rank][run];
       const int64_t offset = position - r.begin;
       if (offset >= 0 && offset % r.stride == 0 && offset / r.stride < r.count)
         return {static_cast<int>(rank), run};
@@ -71,7 +71,7 @@ std::string describe(const Case& test, const Worst& worst, const Tallied& tallie
 
 // BIAS of the worst rank, and how many chunks have a signal above what a zero would pass with.
 void judge_ranks(const Case& test, const Tally& tally, TensorVerdict& verdict) {
-  for (const Positions& shard : layout_of(test)) {
+  for (const Positions& shard : layout_of(test).queries) {
     const std::vector<int64_t> own = flatten(shard);
     const double m = sum_over(tally.elements, own);
     const double bias = m > 0 ? sum_over(tally.signed_z, own) / std::sqrt(m) : 0;

@@ -32,7 +32,7 @@ namespace {
 
 // Position p becomes length - 1 - p; those behind the end stay.
 Positions mirrored(const Positions& positions, int64_t length) {
-  Positions mirror;
+  std::vector<Span> mirror;
   for (const int64_t p : flatten(positions)) mirror.push_back({p < length ? length - 1 - p : p, 1});
   return mirror;
 }

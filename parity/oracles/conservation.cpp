@@ -50,7 +50,7 @@ TensorVerdict row_of(const LawVerdict& law) {
 
 void judge_laws(const Evidence& evidence, OracleVerdict& verdict) {
   const AttentionShard all = attention_of(evidence.test, evidence.problem, evidence.outcome);
-  const Layout layout = layout_of(evidence.test);
+  const std::vector<Positions> layout = layout_of(evidence.test).queries;
   ConservationSums sums;
   std::vector<std::string> localised;
   for (int rank = 0; rank < evidence.test.world; ++rank) {

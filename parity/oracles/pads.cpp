@@ -9,7 +9,7 @@ namespace {
 
 bool has_pads(const Case& test) {
   const Mask mask = mask_of(test);
-  for (const Positions& shard : layout_of(test))
+  for (const Positions& shard : layout_of(test).queries)
     for (const int64_t position : flatten(shard))
       if (!is_token(mask, position)) return true;
   return false;

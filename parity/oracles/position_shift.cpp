@@ -22,7 +22,7 @@ Run moved(const Case& test, int64_t by) {
   Case windowed = test;
   windowed.mask = Window{third(test)};
   return {windowed, [test, by](const Case&, const Positions& positions) {
-            Positions before;
+            std::vector<Span> before;
             for (const int64_t p : flatten(positions))
               before.push_back({p < test.seq ? (p - by + test.seq) % test.seq : p, 1});
             Problem problem = problem_of(test, before);

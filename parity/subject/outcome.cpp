@@ -22,7 +22,7 @@ bool same(const at::Tensor& a, const at::Tensor& b) {
 }
 
 // One tensor of all ranks, in sequence order on rank 0.
-at::Tensor collect(Communicator& comm, const Layout& layout, int64_t length,
+at::Tensor collect(Communicator& comm, const std::vector<Positions>& layout, int64_t length,
                    const at::Tensor& local) {
   const at::Tensor own = local.contiguous();
   std::vector<at::Tensor> sends(comm.size()), receives(comm.size());
@@ -120,7 +120,7 @@ void note_missing(const std::string& name, const std::vector<int>& lacking, int 
 
 void collect(Communicator& comm, const Case& test, const Promise& promise, const RankOutput& own,
              Outcome& outcome) {
-  const Layout layout = layout_of(test);
+  const std::vector<Positions> layout = layout_of(test).queries;
   const std::vector<std::vector<int>> lacking = without(comm, own);
   for (size_t i = 0; i < lacking.size(); ++i)
     if (lacking[i].empty())
@@ -147,7 +147,7 @@ at::Tensor sum_of(const std::vector<at::Tensor>& terms) {
 at::Tensor placed(const std::string& name, Placement placement,
                   const std::vector<at::Tensor>& values, const Case& test, Outcome& outcome) {
   switch (placement) {
-    case Placement::kSharded: return unshard(values, 2, layout_of(test), test.seq);
+    case Placement::kSharded: return unshard(values, 2, layout_of(test).queries, test.seq);
     case Placement::kSummed: return sum_of(values);
     case Placement::kReplicated:
       for (size_t rank = 1; rank < values.size(); ++rank)
@@ -195,7 +195,7 @@ void put_together(const Case& test, const Promise& promise, const std::vector<Ra
       if (piece.defined()) pieces.push_back(piece);
       else lacking.push_back(static_cast<int>(rank));
     }
-    if (lacking.empty()) tensor.to(outcome) = unshard(pieces, 2, layout_of(test), test.seq);
+    if (lacking.empty()) tensor.to(outcome) = unshard(pieces, 2, layout_of(test).queries, test.seq);
     else note_missing(tensor.name, lacking, static_cast<int>(ranks.size()), promise, outcome);
   }
   for (const auto& [name, first] : ranks.front().others) {

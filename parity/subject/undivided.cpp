@@ -37,15 +37,15 @@ class Undivided final : public WholeSubject {
   std::vector<RankOutput> solve(const Case& test,
                                 const std::vector<RankInput>& inputs) const override {
     const Case one = alone(test);
-    const Layout layout = layout_of(test);
+    const std::vector<Positions> layout = layout_of(test).queries;
     const auto whole = [&](at::Tensor Problem::*tensor) {
       std::vector<at::Tensor> shards;
       for (const RankInput& input : inputs) shards.push_back(input.local.*tensor);
-      return shard(unshard(shards, 2, layout, test.seq), 2, layout_of(one).front());
+      return shard(unshard(shards, 2, layout, test.seq), 2, layout_of(one).queries.front());
     };
     const RankInput all{{whole(&Problem::q), whole(&Problem::k), whole(&Problem::v),
                          whole(&Problem::d_o)},
-                        layout_of(one).front()};
+                        layout_of(one).queries.front()};
     RankOutput output;
     ringcheck::run(ThreadWorld{1, kDeadline, {}, device_type_of(test)},
         [&](Communicator& comm) { output = context_parallel(comm, one, all); });

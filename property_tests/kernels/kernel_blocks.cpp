@@ -27,8 +27,16 @@ void showValue(const KernelCase& test, std::ostream& out) {
 }
 
 BlockShape KernelCase::shape() const {
-  return {dtype, test_device(), batch, q_heads(),        kv_heads,
-          dim,   dim_v,         mask,  scattered(order), scattered(order)};
+  return {dtype, test_device(), batch, q_heads(), kv_heads, dim, dim_v,
+          {mask, scattered(order), scattered(order)}};
+}
+
+Partial KernelCase::forward(const QBlock& q, const KvBlock& kv) const {
+  return entry().forward(q, kv, scores(), visibility_of(q, kv, scores()));
+}
+
+Gradients KernelCase::backward(const QBlock& q, const KvBlock& kv, const Saved& saved) const {
+  return entry().backward(q, kv, saved, scores(), visibility_of(q, kv, scores()));
 }
 
 parity::Problem KernelCase::problem() const {
@@ -78,7 +86,7 @@ rc::Gen<KernelCase> gen::kernel_case() {
 }
 
 Positions scattered(const std::vector<int64_t>& slots) {
-  Positions positions;
+  std::vector<Span> positions;
   for (const int64_t slot : slots)
     positions.push_back({slot, 1, 1});
   return positions;
@@ -115,9 +123,8 @@ Saved saved_of(const Partial& whole, const at::Tensor& d_o) {
 reference::Tensors as_one_block(const KernelCase& test, const parity::Problem& p) {
   const QBlock q = query_block(p.q, test.order);
   const KvBlock kv = key_block(p.k, p.v, test.order);
-  const Partial part = test.entry().forward(q, kv, test.mask, test.scale);
-  const Gradients d = test.entry().backward(q, kv, saved_of(part, picked(p.d_o, test.order)),
-                                            test.mask, test.scale);
+  const Partial part = test.forward(q, kv);
+  const Gradients d = test.backward(q, kv, saved_of(part, picked(p.d_o, test.order)));
   const auto back = [&](const at::Tensor& x) { return unpicked(x, test.order, test.mask.length); };
   return {back(part.out), back(part.lse), back(d.dq), back(d.dk), back(d.dv)};
 }

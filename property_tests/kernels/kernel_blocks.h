@@ -28,6 +28,9 @@ struct KernelCase {
   int64_t q_heads() const { return kv_heads * group; }
   int64_t slots() const { return static_cast<int64_t>(order.size()); }
   BlockShape shape() const;
+  Scores scores() const { return {mask, scale}; }
+  Partial forward(const QBlock& q, const KvBlock& kv) const;
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved) const;
   // Normal, logits of standard deviation 3; slot i of each tensor is position i.
   parity::Problem problem() const;
 };

@@ -32,10 +32,10 @@ struct Block {
   Block(const KernelCase& test, const parity::Problem& p)
       : q(query_block(p.q, test.order)),
         kv(key_block(p.k, p.v, test.order)),
-        saved(saved_of(test.entry().forward(q, kv, test.mask, test.scale),
+        saved(saved_of(test.forward(q, kv),
                        picked(p.d_o, test.order))) {}
   Gradients gradients(const KernelCase& test) const {
-    return test.entry().backward(q, kv, saved, test.mask, test.scale);
+    return test.backward(q, kv, saved);
   }
 };
 
@@ -56,12 +56,11 @@ RC_GTEST_PROP(KernelGradients, SplittingTheKeysSplitsTheGradients, ()) {
   const std::vector<int64_t> b(test.order.begin() + cut, test.order.end());
   const QBlock q = query_block(p.q, test.order);
   const KvBlock first = key_block(p.k, p.v, a), second = key_block(p.k, p.v, b);
-  const AttentionKernel& kernel = test.entry();
-  const Partial whole = merge(kernel.forward(q, first, test.mask, test.scale),
-                              kernel.forward(q, second, test.mask, test.scale));
+  const Partial whole = merge(test.forward(q, first),
+                              test.forward(q, second));
   const Saved saved = saved_of(whole, picked(p.d_o, test.order));
-  const Gradients da = kernel.backward(q, first, saved, test.mask, test.scale);
-  const Gradients db = kernel.backward(q, second, saved, test.mask, test.scale);
+  const Gradients da = test.backward(q, first, saved);
+  const Gradients db = test.backward(q, second, saved);
   const auto back = [&](const at::Tensor& x) { return unpicked(x, test.order, test.mask.length); };
   RC_ASSERT(beyond({back(whole.out), back(whole.lse), back(da.dq + db.dq),
                     back(at::cat({da.dk, db.dk}, 2)), back(at::cat({da.dv, db.dv}, 2))},

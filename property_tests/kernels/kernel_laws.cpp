@@ -18,8 +18,7 @@ namespace {
 
 Partial attend(const KernelCase& test, const parity::Problem& p,
                const std::vector<int64_t>& queries, const std::vector<int64_t>& keys) {
-  const Partial part = test.entry().forward(query_block(p.q, queries), key_block(p.k, p.v, keys),
-                                            test.mask, test.scale);
+  const Partial part = test.forward(query_block(p.q, queries), key_block(p.k, p.v, keys));
   return {part.out.cpu(), part.lse.cpu()};
 }
 
@@ -126,7 +125,7 @@ RC_GTEST_PROP(Kernel, OutputsAreWideAndInputsUntouched, ()) {
   const QBlock q = query_block(p.q, test.order);
   const KvBlock kv = key_block(p.k, p.v, test.order);
   const at::Tensor q_before = q.q.clone(), kv_before = kv.packed.clone();
-  const Partial part = test.entry().forward(q, kv, test.mask, test.scale);
+  const Partial part = test.forward(q, kv);
   RC_ASSERT((part.out.scalar_type() == accumulation_type(test.dtype)));
   RC_ASSERT((part.lse.scalar_type() == accumulation_type(test.dtype)));
   RC_ASSERT((part.out.sizes() ==
@@ -202,7 +201,7 @@ RC_GTEST_PROP(Kernel, StridesDoNotMatter, ()) {
   QBlock q = query_block(p.q, test.order);
   q.q = q.q.transpose(1, 2).contiguous().transpose(1, 2);
   const Partial part =
-      test.entry().forward(q, key_block(p.k, p.v, test.order), test.mask, test.scale);
+      test.forward(q, key_block(p.k, p.v, test.order));
   RC_ASSERT(forward_beyond(test, p, part, 1) == "");
 }
 
@@ -216,12 +215,12 @@ RC_GTEST_PROP(Kernel, WorkspaceIsAnUpperBound, ()) {
   Partial part;
   {
     const Metered metered(forward);
-    part = test.entry().forward(q, kv, test.mask, test.scale);
+    part = test.forward(q, kv);
   }
   const Saved saved = saved_of(part, picked(p.d_o, test.order));
   {
     const Metered metered(backward);
-    test.entry().backward(q, kv, saved, test.mask, test.scale);
+    test.backward(q, kv, saved);
   }
   const int64_t bytes = test.entry().workspace_bytes(test.shape());
   const int64_t results = static_cast<int64_t>(part.out.nbytes() + part.lse.nbytes());

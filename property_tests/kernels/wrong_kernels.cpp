@@ -52,7 +52,9 @@ AroundKernel stale(Victim victim) {
 // Queries sit off their positions, but keep their tokens.
 AroundKernel shifted(int positions) {
   return {.before = [positions](KernelCall& call) {
-    for (Run& run : call.q.positions) run.begin += positions;
+    std::vector<Span> spans = call.q.positions.spans();
+    for (Span& span : spans) span.begin += positions;
+    call.q.positions = spans;
   }};
 }
 
@@ -66,7 +68,7 @@ AroundKernel leak(Victim victim) {
 
 parity::SharedSubject with_victim(AroundKernel (*make)(Victim)) {
   return parity::with_kernel([make](Communicator&, const parity::Case& test) {
-    return make({parity::layout_of(test).at(0)});
+    return make({parity::layout_of(test).queries.at(0)});
   });
 }
 

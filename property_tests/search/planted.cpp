@@ -27,7 +27,7 @@ using parity::KernelCall;
 AroundKernel skip_last_hop(Communicator& comm, const Case& test) {
   if (test.world % 2 == 0 || test.world == 1)
     return {};
-  const Positions last = parity::layout_of(test).at(comm.right());
+  const Positions last = parity::layout_of(test).queries.at(comm.right());
   return {.after_forward =
               [last](const KernelCall& call, Partial& part) {
                 if (call.kv.positions == last)
@@ -43,7 +43,7 @@ AroundKernel skip_last_hop(Communicator& comm, const Case& test) {
 // A window reaches one key too far into the shard of another rank.
 AroundKernel widen_across_shards(Communicator&, const Case&) {
   return {.before = [](KernelCall& call) {
-    auto* window = std::get_if<Window>(&call.mask.kind);
+    auto* window = std::get_if<Window>(&call.scores.mask.kind);
     if (window != nullptr && !(call.q.positions == call.kv.positions))
       ++window->width;
   }};

@@ -27,13 +27,18 @@ SharedSubject with_term(std::function<void(Gradients&, int step, const Case&)> c
   });
 }
 
+Partial forward_alone(const AttentionKernel& kernel, const KernelCall& call) {
+  return kernel.forward(call.q, call.kv, call.scores,
+                        visibility_of(call.q, call.kv, call.scores));
+}
+
 // The kernel of the plan, with the LSE of each block in place of the final one.
 SharedSubject with_block_lse() {
   return with_parts([](Parts& parts, Communicator&, const Case&) {
     parts.plan.kernel = with_around(
         parts.plan.kernel, {[kernel = parts.plan.kernel](KernelCall& call) {
           if (call.saved)
-            call.saved->lse = kernel->forward(call.q, call.kv, call.mask, call.scale).lse;
+            call.saved->lse = forward_alone(*kernel, call).lse;
         }});
   });
 }
@@ -44,7 +49,7 @@ SharedSubject with_block_delta() {
     parts.plan.kernel = with_around(
         parts.plan.kernel, {[kernel = parts.plan.kernel](KernelCall& call) {
           if (!call.saved) return;
-          const Partial part = kernel->forward(call.q, call.kv, call.mask, call.scale);
+          const Partial part = forward_alone(*kernel, call);
           call.saved->d = (call.saved->d_o.to(part.out.scalar_type()) * part.out).sum(-1);
         }});
   });
@@ -120,7 +125,7 @@ const FaultGroup group{"backward", {
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kAll,
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{[](KernelCall& call) {
-        if (call.saved && !(call.q.positions == call.kv.positions)) call.mask.kind = Full{};
+        if (call.saved && !(call.q.positions == call.kv.positions)) call.scores.mask.kind = Full{};
       }};
     })}},
 }};

@@ -68,7 +68,7 @@ Outcome without_rank_1(const Evidence& evidence) {
   const auto truth = right(evidence);
   if (!truth) return evidence.outcome;
   std::vector<int64_t> rows;
-  for (const int64_t position : flatten(layout_of(evidence.test).at(1)))
+  for (const int64_t position : flatten(layout_of(evidence.test).queries.at(1)))
     if (position < evidence.test.seq) rows.push_back(position);
   const at::Tensor index = at::tensor(rows, at::kLong);
   Outcome outcome = evidence.outcome;

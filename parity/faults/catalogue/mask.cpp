@@ -13,19 +13,20 @@ namespace {
 using MaskKind = decltype(Mask::kind);
 
 SharedSubject with_mask(std::function<MaskKind(const KernelCall&)> kind) {
-  return with_calls([kind](KernelCall& call) { call.mask.kind = kind(call); });
+  return with_calls([kind](KernelCall& call) { call.scores.mask.kind = kind(call); });
 }
 
-Positions shifted(Positions positions, int64_t by) {
-  for (auto& run : positions) run.begin += by;
-  return positions;
+Positions shifted(const Positions& positions, int64_t by) {
+  std::vector<Span> spans = positions.spans();
+  for (Span& span : spans) span.begin += by;
+  return spans;
 }
 
 Positions local(const Positions& positions) { return {{0, count(positions)}}; }
 
 // Positions in a type that wraps at 32, as int16 does at 32768.
 Positions wrapped(const Positions& positions) {
-  Positions result;
+  std::vector<Span> result;
   for (const int64_t position : flatten(positions)) result.push_back({position % 32, 1});
   return result;
 }
@@ -39,7 +40,7 @@ const FaultGroup group{"mask", {
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_calls([](KernelCall& call) {
       call.q.positions = shifted(call.q.positions, 1);
-      ++call.mask.length;
+      ++call.scores.mask.length;
     })}},
   {"causal_misses_itself", {
     .operators = {"M08"}, .stands_for = "B22 tokenspeed#364",
@@ -67,7 +68,7 @@ const FaultGroup group{"mask", {
     .wrong = "blocks of other ranks enter with a full mask",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_mask([](const KernelCall& call) {
-      return call.q.positions == call.kv.positions ? call.mask.kind : MaskKind(Full{});
+      return call.q.positions == call.kv.positions ? call.scores.mask.kind : MaskKind(Full{});
     })}},
   {"window_not_shifted", {
     .operators = {"M10"}, .stands_for = "B23 lm-engine#447",
@@ -107,7 +108,7 @@ const FaultGroup group{"mask", {
     .site = Site::kKernel, .cases = {cases::kPrefix}, .names = {.tensors = {"o", "lse"}, .rank = 0},
     .subject = with_kernel([](Communicator& comm, const Case&) {
       return AroundKernel{[first = comm.rank() == 0](KernelCall& call) {
-        if (first) call.mask.kind = Causal{};
+        if (first) call.scores.mask.kind = Causal{};
       }};
     })}},
 }};

@@ -5,22 +5,13 @@
 
 #include <cmath>
 
+#include "cp/layout/shard.h"
 #include "parity/faults/decorators/subject.h"
 #include "parity/faults/fault.h"
 #include "parity/faults/catalogue/cases.h"
 
 namespace ringcheck::parity {
 namespace {
-
-std::vector<int64_t> pads_of(const Mask& mask, const Positions& positions) {
-  std::vector<int64_t> pads;
-  int64_t slot = 0;
-  for (const int64_t position : flatten(positions)) {
-    if (!is_token(mask, position)) pads.push_back(slot);
-    ++slot;
-  }
-  return pads;
-}
 
 at::Tensor index(const std::vector<int64_t>& slots, const at::Tensor& like) {
   return at::tensor(slots, at::kLong).to(like.device());
@@ -36,7 +27,7 @@ SharedSubject pad_keys_attended(double content) {
           call.kv = own_copy(call.kv);
           for (const at::Tensor& x : {call.kv.k(), call.kv.v()})
             x.index_fill_(2, index(pads, x), content);
-          call.mask.length = count(call.kv.positions) * test.world;
+          call.scores.mask.length = count(call.kv.positions) * test.world;
         },
         [=](const KernelCall& call, Partial& part) {
           const at::Tensor pads = index(pads_of(right, call.q.positions), part.out);
@@ -88,7 +79,7 @@ const FaultGroup group{"padding", {
     .site = Site::kKernel, .cases = {cases::kRagged}, .names = {.words = {"pad slots"}},
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{.after_forward = [](const KernelCall& call, Partial& part) {
-        const at::Tensor pads = index(pads_of(call.mask, call.q.positions), part.out);
+        const at::Tensor pads = index(pads_of(call.scores.mask, call.q.positions), part.out);
         part.out.index_fill_(2, pads, 0.5);
         part.lse.index_fill_(2, pads, 0);
       }};
@@ -101,7 +92,7 @@ const FaultGroup group{"padding", {
     .names = kForward,
     .subject = with_kernel([](Communicator&, const Case& test) {
       return AroundKernel{
-          [=](KernelCall& call) { call.mask.length = test.seq / test.world * test.world; }};
+          [=](KernelCall& call) { call.scores.mask.length = test.seq / test.world * test.world; }};
     })}},
   {"chunk_of_pads_breaks_backward", {
     .operators = {"M34"}, .stands_for = "B66 TransformerEngine#2186",
@@ -111,7 +102,7 @@ const FaultGroup group{"padding", {
     .names = {.tensors = {"dq", "dk", "dv"}},
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{[](KernelCall& call) {
-        if (call.saved && ends_in_padding(call.mask, call.q.positions))
+        if (call.saved && ends_in_padding(call.scores.mask, call.q.positions))
           call.saved->lse = at::where(call.saved->lse.isneginf(), call.saved->lse, 0);
       }};
     })}},

@@ -31,7 +31,7 @@ SharedSubject told(std::function<void(Rope&, Mask&, Positions&, const Communicat
 
 SharedSubject with_positions(std::function<int64_t(int64_t)> change) {
   return told([change](Rope&, Mask&, Positions& positions, const Communicator&) {
-    Positions changed;
+    std::vector<Span> changed;
     for (const int64_t position : flatten(positions)) changed.push_back({change(position), 1});
     positions = changed;
   });
@@ -82,8 +82,10 @@ const FaultGroup group{"rope", {
     .wrong = "rank 1 rotates by the position after",
     .site = Site::kRope, .cases = {cases::kRope}, .names = {.tensors = {"q", "k"}, .rank = 1},
     .subject = told([](Rope&, Mask&, Positions& positions, const Communicator& comm) {
+      std::vector<Span> spans = positions.spans();
       if (comm.rank() == 1)
-        for (auto& run : positions) ++run.begin;
+        for (Span& span : spans) ++span.begin;
+      positions = spans;
     })}},
   {"rope_of_interleaved_pairs", {
     .operators = {"M28"}, .stands_for = "NUMERICS 2.3 R4: pairing",

@@ -41,7 +41,7 @@ SharedSubject mislabels(int places) {
       Block block = rotation.next();
       const int world = comm.size();
       if (block && step > 0)
-        block->positions = layout[(comm.rank() + places * step % world + world) % world];
+        block->positions = layout.keys[(comm.rank() + places * step % world + world) % world];
       return block;
     };
   });
@@ -178,8 +178,8 @@ const FaultGroup group{"rotation", {
       };
       parts.plan.rotation_of = [](const std::string&) {
         return RotationEntry{
-            [](auto&&...) { return std::make_unique<Alone>(); },
-            [](auto&&...) { return std::make_unique<Own>(); }};
+            [](Communicator&, const Layout&, RotationOptions) { return std::make_unique<Alone>(); },
+            [](Communicator&, const KvShape&) { return std::make_unique<Own>(); }};
       };
     })}},
   {"context_parallelism_off_but_it_talks", {

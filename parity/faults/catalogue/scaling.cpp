@@ -17,7 +17,7 @@ constexpr const char* kScaled = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16
 
 SharedSubject with_scale(std::function<double(const Case&)> scale) {
   return with_parts([scale](Parts& parts, Communicator&, const Case& test) {
-    parts.plan.scale = scale(test);
+    parts.plan.scores.scale = scale(test);
   });
 }
 
@@ -36,14 +36,14 @@ int64_t tokens(const Mask& mask, const Positions& positions) {
 // The loss is a mean over the tokens of a shard, not over those of the sequence.
 void mean_over_the_shard(Problem& local, Communicator& comm, const Case& test) {
   const Mask mask = mask_of(test);
-  const auto own = static_cast<double>(tokens(mask, layout_of(test).at(comm.rank())));
+  const auto own = static_cast<double>(tokens(mask, layout_of(test).queries.at(comm.rank())));
   const auto all = static_cast<double>(tokens(mask, {{0, test.seq}}));
   if (own > 0) local.d_o = local.d_o * (all / (comm.size() * own));
 }
 
 // Labels are shifted within each run of the shard: its last token has none.
 void shifted_in_the_shard(Problem& local, Communicator& comm, const Case& test) {
-  const Layout layout = layout_of(test);
+  const std::vector<Positions> layout = layout_of(test).queries;
   int64_t end = 0;
   for (const auto& run : layout.at(comm.rank())) {
     end += run.count;

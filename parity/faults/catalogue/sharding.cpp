@@ -30,7 +30,7 @@ void for_each(Problem& local, const std::function<void(at::Tensor&)>& change) {
 // The shards hold what another balancer would give them.
 SharedSubject dealt_by(const char* balancer) {
   return with_input([balancer](Problem& local, Communicator& comm, const Case& test) {
-    local = shard_of(whole_of(local, comm, test), layout_by(balancer, test).at(comm.rank()));
+    local = shard_of(whole_of(local, comm, test), layout_by(balancer, test).queries.at(comm.rank()));
   });
 }
 
@@ -38,13 +38,13 @@ SharedSubject dealt_by(const char* balancer) {
 SharedSubject reordered_twice() {
   return with_input([](Problem& local, Communicator& comm, const Case& test) {
     std::vector<int64_t> order;
-    for (const Positions& shard : layout_of(test))
+    for (const Positions& shard : layout_of(test).queries)
       for (const int64_t position : flatten(shard)) order.push_back(position);
     Problem whole = whole_of(local, comm, test);
     for_each(whole, [&](at::Tensor& x) {
       x = x.index_select(2, at::tensor(order, at::kLong).to(x.device()));
     });
-    local = shard_of(whole, layout_of(test).at(comm.rank()));
+    local = shard_of(whole, layout_of(test).queries.at(comm.rank()));
   });
 }
 
@@ -57,7 +57,7 @@ SharedSubject assembled_by(const char* balancer) {
       return c;
     }();
     output.o = whole_of(output.o, comm, other)
-                   .index_select(2, at::tensor(flatten(layout_of(test).at(comm.rank())), at::kLong)
+                   .index_select(2, at::tensor(flatten(layout_of(test).queries.at(comm.rank())), at::kLong)
                                         .to(output.o.device()));
   });
 }

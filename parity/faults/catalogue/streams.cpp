@@ -87,13 +87,13 @@ class Beside final : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return kernel_->workspace_bytes(shape);
   }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    return beside([&] { return kernel_->forward(q, kv, mask, scale); });
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
+    return beside([&] { return kernel_->forward(q, kv, scores, visibility); });
   }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    return beside([&] { return kernel_->backward(q, kv, saved, mask, scale); });
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
+    return beside([&] { return kernel_->backward(q, kv, saved, scores, visibility); });
   }
 
  private:

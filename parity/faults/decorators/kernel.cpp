@@ -21,25 +21,33 @@ class Around final : public AttentionKernel {
     return kernel_->workspace_bytes(shape);
   }
 
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
-    KernelCall call{q, kv, mask, scale, std::nullopt, forward_++};
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
+    KernelCall call{q, kv, scores, std::nullopt, forward_++};
     if (around_.before) around_.before(call);
-    Partial part = kernel_->forward(call.q, call.kv, call.mask, call.scale);
+    Partial part = kernel_->forward(call.q, call.kv, call.scores, shown(call, visibility));
     if (around_.after_forward) around_.after_forward(call, part);
     return part;
   }
 
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
-    KernelCall call{q, kv, mask, scale, saved, backward_++};
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
+    KernelCall call{q, kv, scores, saved, backward_++};
     if (around_.before) around_.before(call);
-    Gradients term = kernel_->backward(call.q, call.kv, *call.saved, call.mask, call.scale);
+    Gradients term = kernel_->backward(call.q, call.kv, *call.saved, call.scores,
+                                       shown(call, visibility));
     if (around_.after_backward) around_.after_backward(call, term);
     return term;
   }
 
  private:
+  // What a call shows that may have been given another mask or other positions.
+  static Visibility shown(const KernelCall& call, const Visibility& before) {
+    const bool same = call.scores.mask == before.mask() && call.q.positions == before.queries() &&
+                      call.kv.positions == before.keys();
+    return same ? before : visibility_of(call.q, call.kv, call.scores);
+  }
+
   std::shared_ptr<const AttentionKernel> kernel_;
   AroundKernel around_;
   mutable int forward_ = 0, backward_ = 0;

@@ -14,8 +14,7 @@ namespace ringcheck::parity {
 struct KernelCall {
   QBlock q;
   KvBlock kv;
-  Mask mask;
-  double scale = 1;
+  Scores scores;
   std::optional<Saved> saved;  // in the backward pass
   int step = 0;                // how many blocks the kernel computed before in this pass
 };

@@ -41,20 +41,25 @@ class ChangedCarrier final : public GradientCarrier {
 
 }  // namespace
 
-RotationEntry with_next(RotationEntry entry, MakeNext make) {
-  entry.rotation = [make = std::move(make), inner = entry.rotation](
-                       Communicator& comm, const Layout& layout, RotationOptions options) {
-    return std::make_unique<ChangedRotation>(inner(comm, layout, options), make(comm, layout));
+RotationOf with_next(RotationOf rotation_of, MakeNext make) {
+  return [=](const std::string& name) {
+    RotationEntry entry = rotation_of(name);
+    entry.rotation = [=, inner = entry.rotation](Communicator& comm, const Layout& layout,
+                                                 RotationOptions options) {
+      return std::make_unique<ChangedRotation>(inner(comm, layout, options), make(comm, layout));
+    };
+    return entry;
   };
-  return entry;
 }
 
-RotationEntry with_carrier(RotationEntry entry, MakeCarrier make) {
-  entry.carrier = [make = std::move(make), inner = entry.carrier](Communicator& comm,
-                                                                  const KvShape& gradient) {
-    return std::make_unique<ChangedCarrier>(inner(comm, gradient), make(comm));
+RotationOf with_carrier(RotationOf rotation_of, MakeCarrier make) {
+  return [=](const std::string& name) {
+    RotationEntry entry = rotation_of(name);
+    entry.carrier = [=, inner = entry.carrier](Communicator& comm, const KvShape& gradient) {
+      return std::make_unique<ChangedCarrier>(inner(comm, gradient), make(comm));
+    };
+    return entry;
   };
-  return entry;
 }
 
 }  // namespace ringcheck::parity

@@ -12,7 +12,7 @@ namespace ringcheck::parity {
 // In place of Rotation::next(), on one rank; step counts its calls in a pass.
 using Next = std::function<std::optional<KvBlock>(Rotation& rotation, int step)>;
 using MakeNext = std::function<Next(Communicator&, const Layout&)>;
-RotationEntry with_next(RotationEntry entry, MakeNext make);
+RotationOf with_next(RotationOf rotation_of, MakeNext make);
 
 // In place of the calls of a GradientCarrier, on one rank; what is left out stays as it is.
 struct AroundCarrier {
@@ -20,6 +20,6 @@ struct AroundCarrier {
   std::function<PackedKv(GradientCarrier& carrier)> home = {};
 };
 using MakeCarrier = std::function<AroundCarrier(Communicator&)>;
-RotationEntry with_carrier(RotationEntry entry, MakeCarrier make);
+RotationOf with_carrier(RotationOf rotation_of, MakeCarrier make);
 
 }  // namespace ringcheck::parity

@@ -15,7 +15,7 @@ at::Tensor gathered(const at::Tensor& x, Communicator& comm, const Layout& layou
   const at::Tensor own = x.contiguous();
   for (int rank = 0; rank < comm.size(); ++rank) shards.push_back(at::empty_like(own));
   comm.all_gather(own, shards, {"gather whole"}).wait();
-  return unshard(shards, 2, layout, length);
+  return unshard(shards, 2, layout.queries, length);
 }
 
 }  // namespace
@@ -40,17 +40,13 @@ SharedSubject with_calls(std::function<void(KernelCall&)> change) {
 
 SharedSubject with_rotation(std::function<Next(Communicator&, const Layout&)> make) {
   return with_parts([=](Parts& parts, Communicator&, const Case&) {
-    parts.plan.rotation_of = [make, of = parts.plan.rotation_of](const std::string& name) {
-      return with_next(of(name), make);
-    };
+    parts.plan.rotation_of = with_next(parts.plan.rotation_of, make);
   });
 }
 
 SharedSubject with_gradients(std::function<AroundCarrier(Communicator&)> make) {
   return with_parts([=](Parts& parts, Communicator&, const Case&) {
-    parts.plan.rotation_of = [make, of = parts.plan.rotation_of](const std::string& name) {
-      return with_carrier(of(name), make);
-    };
+    parts.plan.rotation_of = with_carrier(parts.plan.rotation_of, make);
   });
 }
 
@@ -101,7 +97,7 @@ RankOutput relaid(const Layout& layout, Communicator& comm, const Case& test,
   const Problem whole = whole_of(input.local.to(comm.device()), comm, test);
   Parts parts = options_of(test);
   parts.plan.layout = layout;
-  const Positions& there = layout.at(comm.rank());
+  const Positions& there = layout.queries.at(comm.rank());
   RankOutput output =
       context_parallel_with(parts, comm, test, {shard_of(whole, there), there});
   for (at::Tensor* x : {&output.o, &output.lse, &output.dq, &output.dk, &output.dv,

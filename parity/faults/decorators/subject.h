@@ -22,7 +22,7 @@ SharedSubject with_calls(std::function<void(KernelCall&)> change);
 template <typename Kind>
 SharedSubject with_masks(std::function<void(const KernelCall&, Kind&)> change) {
   return with_calls([change](KernelCall& call) {
-    if (Kind* kind = std::get_if<Kind>(&call.mask.kind)) change(call, *kind);
+    if (Kind* kind = std::get_if<Kind>(&call.scores.mask.kind)) change(call, *kind);
   });
 }
 SharedSubject with_rotation(std::function<Next(Communicator&, const Layout&)> make);

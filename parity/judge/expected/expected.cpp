@@ -23,10 +23,10 @@ int64_t peak_bound(const Case& test, const ExpectedCounters& expected) {
                            keys * 3 * (test.dim + test.dim_v);
   const Plan plan = plan_of(test);
   int64_t workspace = 0;
-  for (const Positions& queries : plan.layout)
+  for (const Positions& queries : plan.layout.queries)
     workspace = std::max(workspace, plan.kernel->workspace_bytes(
         {test.dtype, device_type_of(test), test.batch, test.q_heads, test.kv_heads, test.dim, test.dim_v,
-         plan.mask, queries, plan.layout[0]}));
+         {plan.scores.mask, queries, plan.layout.keys[0]}}));
   // Index tensors and other odds and ends; on GPUs what cuBLAS holds, and whole allocator blocks.
   const int64_t fixed = test.device == "cpu" ? int64_t{1} << 16 : int64_t{160} << 20;
   const int64_t angles = slots_of_rank(test) * (test.dim + 16) * 2 * wide;

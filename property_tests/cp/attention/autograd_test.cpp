@@ -31,7 +31,7 @@ using Use = std::function<std::string(const std::shared_ptr<ContextParallel>&,
 void on_leaves(const Use& use) {
   for (const parity::Case& test : cases()) {
     const parity::Problem problem = parity::problem_of(test);
-    const Layout layout = parity::layout_of(test);
+    const std::vector<Positions> layout = parity::layout_of(test).queries;
     const auto wrong = on_every_rank(test.world, [&](Communicator& comm) {
       const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 0);
       const auto attention = std::make_shared<ContextParallel>(comm, parity::options_of(test));

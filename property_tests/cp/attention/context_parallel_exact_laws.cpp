@@ -47,7 +47,7 @@ RC_GTEST_PROP(ContextParallelExact, EveryRankBringsItsOwnKeys, ()) {
   if (parity::not_supported(test))
     test.kernel = "plain";
   at::Tensor owners = at::zeros({test.seq, test.world}, at::kDouble);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   for (int rank = 0; rank < test.world; ++rank)
     for (const int64_t position : flatten(layout[rank]))
       if (position < test.seq)

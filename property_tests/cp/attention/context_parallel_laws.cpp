@@ -43,14 +43,15 @@ RC_GTEST_PROP(ContextParallel, RotationsAgreeBitForBit, ()) {
 // The kernel itself, forward and backward, as a rank calls it.
 reference::Tensors by_kernel(const parity::Case& test, const parity::Problem& p) {
   const Plan plan = parity::plan_of(test);
-  const Positions& own = plan.layout.at(0);
+  const Positions& own = plan.layout.queries.at(0);
   const QBlock q{p.q, own};
   const KvBlock kv = pack(p.k, p.v, own);
-  const Partial part = plan.kernel->forward(q, kv, plan.mask, plan.scale);
+  const Visibility visibility = visibility_of(q, kv, plan.scores);
+  const Partial part = plan.kernel->forward(q, kv, plan.scores, visibility);
   const at::Tensor o = part.out.to(test.dtype);
   const auto wide = accumulation_type(test.dtype);
   const Saved saved{o, part.lse, (p.d_o.to(wide) * o.to(wide)).sum(-1), p.d_o};
-  const Gradients d = plan.kernel->backward(q, kv, saved, plan.mask, plan.scale);
+  const Gradients d = plan.kernel->backward(q, kv, saved, plan.scores, visibility);
   return {o, part.lse, d.dq.to(test.dtype), d.dk.to(test.dtype), d.dv.to(test.dtype)};
 }
 
@@ -63,7 +64,7 @@ RC_GTEST_PROP(ContextParallel, OneRankIsTheKernel, ()) {
   test.rope = {};
   if (test.device != "cpu")
     test.kernel = plainest_kernel(parity::device_type_of(test));
-  const Positions own = parity::layout_of(test).at(0);
+  const Positions own = parity::layout_of(test).queries.at(0);
   const parity::Problem p = local_problem(test, parity::problem_of(test), own, 0);
   const auto expected = on_every_rank(1, [&](Communicator&) { return by_kernel(test, p); });
   RC_ASSERT(difference(run_pass(test).ranks[0].tensors, expected[0]) == "");
@@ -87,7 +88,7 @@ RC_GTEST_PROP(ContextParallel, PadsDoNotMatter, ()) {
 RC_GTEST_PROP(ContextParallel, PadsComeBackEmpty, ()) {
   const parity::Case test = *gen::test_case().as("case");
   const Pass pass = run_pass(test, parity::problem_of(test), NAN);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   for (int rank = 0; rank < test.world; ++rank) {
     const reference::Tensors& t = pass.ranks[rank].tensors;
     int64_t slot = 0;
@@ -112,7 +113,7 @@ RC_GTEST_PROP(ContextParallel, StridesDoNotMatter, ()) {
     return x.transpose(1, 2).contiguous().transpose(1, 2);
   };
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const Pass pass = together(
       test, on_every_rank(test.world, [&](Communicator& comm) {
         const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 0);
@@ -125,7 +126,7 @@ RC_GTEST_PROP(ContextParallel, StridesDoNotMatter, ()) {
 RC_GTEST_PROP(ContextParallel, InputsAreUntouched, ()) {
   const parity::Case test = *gen::test_case().as("case");
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto wrong = on_every_rank(test.world, [&](Communicator& comm) {
     const parity::Problem p = local_problem(test, problem, layout[comm.rank()], 3);
     const parity::Problem q = local_problem(test, problem, layout[comm.rank()], 3);
@@ -139,7 +140,7 @@ RC_GTEST_PROP(ContextParallel, InputsAreUntouched, ()) {
 // Results are in the dtype of the inputs, LSE in the accumulation type, all as large as the shard.
 RC_GTEST_PROP(ContextParallel, ResultsHaveTheShapesOfTheShard, ()) {
   const parity::Case test = *gen::test_case().as("case");
-  const int64_t slots = count(parity::layout_of(test)[0]), b = test.batch, h = test.q_heads;
+  const int64_t slots = count(parity::layout_of(test).queries[0]), b = test.batch, h = test.q_heads;
   for (const RankPass& rank : run_pass(test).ranks) {
     const reference::Tensors& t = rank.tensors;
     for (const at::Tensor& x : {t.o, t.dq, t.dk, t.dv})

@@ -18,12 +18,12 @@ using Direction = Transferred::Direction;
 struct Ran {
   parity::Case test;
   Pass pass;
-  Layout layout;
+  std::vector<Positions> layout;
 };
 
 Ran ran() {
   const parity::Case test = *gen::test_case().as("case");
-  return {test, run_pass(test), parity::layout_of(test)};
+  return {test, run_pass(test), parity::layout_of(test).queries};
 }
 
 KvShape block_of(const Ran& r) {
@@ -146,18 +146,18 @@ class Spy final : public AttentionKernel {
   std::optional<std::string> refuses(const BlockShape& shape) const override {
     return inner_->refuses(shape);
   }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     calls_.masks.push_back(mask);
     calls_.scales.push_back(scale);
-    return inner_->forward(q, kv, mask, scale);
+    return inner_->forward(q, kv, scores, visibility);
   }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     calls_.masks.push_back(mask);
     calls_.scales.push_back(scale);
     calls_.saved.push_back(saved);
-    return inner_->backward(q, kv, saved, mask, scale);
+    return inner_->backward(q, kv, saved, scores, visibility);
   }
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return inner_->workspace_bytes(shape);
@@ -173,7 +173,7 @@ class Spy final : public AttentionKernel {
 RC_GTEST_PROP(ContextParallelLedger, TheKernelIsGivenTheFinalResult, ()) {
   const parity::Case test = *gen::test_case().as("case");
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto wrong = on_every_rank(test.world, [&](Communicator& comm) -> std::string {
     Calls calls;
     ContextParallel::Options options = parity::options_of(test);

@@ -60,7 +60,7 @@ std::string peers_are_world_ranks(Communicator& group) {
   test.world = group.size();
   const size_t before = group.ledger().transfers().size();
   const parity::Problem whole = parity::problem_of(test);
-  rank_pass(group, test, local_problem(test, whole, parity::layout_of(test)[group.rank()], 0));
+  rank_pass(group, test, local_problem(test, whole, parity::layout_of(test).queries[group.rank()], 0));
   std::string wrong;
   for (size_t i = before; i < group.ledger().transfers().size(); ++i) {
     const Transferred& event = group.ledger().transfers()[i];

@@ -68,7 +68,7 @@ RankPass rank_pass(Communicator& comm, const parity::Case& test, const parity::P
 }
 
 Pass run_pass(const parity::Case& test, const parity::Problem& whole, double pads) {
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   return together(test, on_every_rank(test.world, [&](Communicator& comm) {
                     return rank_pass(comm, test,
                                      local_problem(test, whole, layout[comm.rank()], pads));
@@ -76,7 +76,7 @@ Pass run_pass(const parity::Case& test, const parity::Problem& whole, double pad
 }
 
 Pass together(const parity::Case& test, std::vector<RankPass> ranks) {
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto whole = [&](const auto& part_of) {
     std::vector<at::Tensor> shards;
     for (const RankPass& rank : ranks)

@@ -17,7 +17,7 @@ namespace {
 RC_GTEST_PROP(Balancer, ShardsPartitionTheSequence, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
   std::vector<int64_t> seen, expected(cut.padded());
-  for (const Positions& shard : cut.layout())
+  for (const Positions& shard : cut.layout().queries)
     for (const int64_t position : flatten(shard))
       seen.push_back(position);
   std::ranges::sort(seen);
@@ -28,8 +28,9 @@ RC_GTEST_PROP(Balancer, ShardsPartitionTheSequence, ()) {
 // All shards have the same number of slots, and no slot too many: less than one granule of pads.
 RC_GTEST_PROP(Balancer, ShardsHaveEqualLength, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
-  const Layout layout = cut.layout();
-  RC_ASSERT(static_cast<int>(layout.size()) == cut.world);
+  const std::vector<Positions> layout = cut.layout().queries;
+  RC_ASSERT(cut.layout().world() == cut.world);
+  RC_ASSERT(cut.layout().keys == layout);
   for (const Positions& shard : layout)
     RC_ASSERT(count(shard) * cut.world == cut.padded());
   const int64_t pads = cut.padded() - cut.length();
@@ -40,7 +41,7 @@ RC_GTEST_PROP(Balancer, ShardsHaveEqualLength, ()) {
 // A shard ascends: neighbouring slots of a shard are in sequence order.
 RC_GTEST_PROP(Balancer, ShardsAscend, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
-  for (const Positions& shard : cut.layout()) {
+  for (const Positions& shard : cut.layout().queries) {
     const std::vector<int64_t> slots = flatten(shard);
     RC_ASSERT(std::ranges::adjacent_find(slots, std::greater_equal<>()) == slots.end());
   }
@@ -52,13 +53,13 @@ RC_GTEST_PROP(Balancer, OneRankHoldsEverythingInOrder, ()) {
   cut.world = 1;
   std::vector<int64_t> expected(cut.padded());
   std::iota(expected.begin(), expected.end(), 0);
-  RC_ASSERT(flatten(cut.layout().at(0)) == expected);
+  RC_ASSERT(flatten(cut.layout().queries.at(0)) == expected);
 }
 
 // The layout is the balancer asked rank by rank, whatever is asked before.
 RC_GTEST_PROP(Balancer, LayoutAsksEveryRank, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
-  const Layout layout = cut.layout();
+  const std::vector<Positions> layout = cut.layout().queries;
   for (int rank = cut.world - 1; rank >= 0; --rank)
     RC_ASSERT(cut.entry().positions(cut.sequence, cut.world, rank) == layout[rank]);
 }
@@ -121,7 +122,7 @@ RC_GTEST_PROP(Balancer, HeadTailBalancesCausalWorkExactly, ()) {
 // The pairs of all ranks are the pairs of the mask: no work is lost or done twice.
 RC_GTEST_PROP(Balancer, WorkOfTheRanksAddsUp, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
-  const Layout layout = cut.layout();
+  const std::vector<Positions> layout = cut.layout().queries;
   const Mask& mask = cut.sequence.mask;
   int64_t pairs = 0, expected = 0;
   for (const Positions& queries : layout)

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
@@ -16,7 +15,7 @@ namespace {
 // flatten(p ++ q) = flatten(p) ++ flatten(q).
 RC_GTEST_PROP(Positions, FlattenIsAHomomorphism, ()) {
   const Positions p = *gen::positions(20).as("p"), q = *gen::positions(20).as("q");
-  Positions both = p;
+  std::vector<Span> both = p.spans();
   both.insert(both.end(), q.begin(), q.end());
   std::vector<int64_t> expected = flatten(p);
   const std::vector<int64_t> second = flatten(q);
@@ -24,14 +23,30 @@ RC_GTEST_PROP(Positions, FlattenIsAHomomorphism, ()) {
   RC_ASSERT(flatten(both) == expected);
 }
 
-// A run is begin, begin + stride, ..., count of them.
-RC_GTEST_PROP(Positions, ARunIsAnArithmeticSequence, ()) {
-  const Run run{*gen::between(0, 1000).as("begin"), *gen::between(0, 9).as("count"),
-                *gen::between(1, 50).as("stride")};
-  const std::vector<int64_t> all = flatten({run});
-  RC_ASSERT(static_cast<int64_t>(all.size()) == run.count);
-  for (int64_t i = 0; i < run.count; ++i)
-    RC_ASSERT(all[i] == run.begin + i * run.stride);
+// A span is begin, begin + stride, ..., count of them.
+RC_GTEST_PROP(Positions, ASpanIsAnArithmeticSequence, ()) {
+  const Span span{*gen::between(0, 1000).as("begin"), *gen::between(0, 9).as("count"),
+                  *gen::between(1, 50).as("stride")};
+  const std::vector<int64_t> all = flatten({span});
+  RC_ASSERT(static_cast<int64_t>(all.size()) == span.count);
+  for (int64_t i = 0; i < span.count; ++i)
+    RC_ASSERT(all[i] == span.begin + i * span.stride);
+}
+
+// Positions ascend where their list does.
+RC_GTEST_PROP(Positions, AscendingIsWhatTheListSays, ()) {
+  const Positions p = *gen::positions(20).as("p");
+  const std::vector<int64_t> all = flatten(p);
+  RC_ASSERT(p.ascending() == std::is_sorted(all.begin(), all.end()));
+}
+
+// Equal are those of equal spans, whether they share them or not.
+RC_GTEST_PROP(Positions, EqualityIsOfSpans, ()) {
+  const Positions p = *gen::positions(20).as("p"), q = *gen::positions(20).as("q");
+  const Positions copy = p;
+  RC_ASSERT(copy == p);
+  RC_ASSERT(Positions(p.spans()) == p);
+  RC_ASSERT((p == q) == (p.spans() == q.spans()));
 }
 
 // count(p) is the number of positions in flatten(p).
@@ -61,37 +76,6 @@ RC_GTEST_PROP(Positions, VisiblePairsCountsThePredicate, ()) {
     for (const int64_t k : flatten(keys))
       pairs += visible(mask, q, k);
   RC_ASSERT(visible_pairs(mask, queries, keys) == pairs);
-}
-
-// block_mask is `visible` of every pair, row by row.
-RC_GTEST_PROP(Positions, BlockMaskIsThePredicate, ()) {
-  const auto [mask, queries, keys] = draw();
-  std::vector<uint8_t> expected;
-  for (const int64_t q : flatten(queries))
-    for (const int64_t k : flatten(keys))
-      expected.push_back(visible(mask, q, k));
-  RC_ASSERT(block_mask(mask, flatten(queries), flatten(keys)).visible == expected);
-}
-
-// A block is empty when no pair is visible, full when all are, else partial.
-RC_GTEST_PROP(Positions, KindOfABlockIsWhatItsPairsSay, ()) {
-  const auto [mask, queries, keys] = draw();
-  const BlockMask block = block_mask(mask, flatten(queries), flatten(keys));
-  const size_t seen = std::accumulate(block.visible.begin(), block.visible.end(), size_t{0});
-  const auto expected = seen == 0                      ? BlockMask::Kind::kEmpty
-                        : seen == block.visible.size() ? BlockMask::Kind::kFull
-                                                       : BlockMask::Kind::kPartial;
-  RC_ASSERT((block.kind == expected));
-}
-
-// Each kind of block occurs in the draws above.
-TEST(Positions, EveryKindOfBlockExists) {
-  const Mask mask{Causal{}, 8};
-  EXPECT_EQ(block_mask(mask, {0, 1}, {2, 3}).kind, BlockMask::Kind::kEmpty);
-  EXPECT_EQ(block_mask(mask, {2, 3}, {2, 3}).kind, BlockMask::Kind::kPartial);
-  EXPECT_EQ(block_mask(mask, {4, 5}, {2, 3}).kind, BlockMask::Kind::kFull);
-  EXPECT_EQ(block_mask(mask, {4, 8}, {2, 3}).kind, BlockMask::Kind::kPartial);  // 8 is a pad slot
-  EXPECT_EQ(block_mask(mask, {}, {2, 3}).kind, BlockMask::Kind::kEmpty);
 }
 
 // Positions far beyond 2^31 are counted like small ones.

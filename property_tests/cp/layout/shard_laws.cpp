@@ -21,7 +21,7 @@ struct Whole {
 
   std::vector<at::Tensor> shards() const {
     std::vector<at::Tensor> all;
-    for (const Positions& positions : cut.layout())
+    for (const Positions& positions : cut.layout().queries)
       all.push_back(shard(tensor, dim, positions));
     return all;
   }
@@ -46,14 +46,14 @@ Whole draw() {
 RC_GTEST_PROP(Shard, UnshardIsTheInverse, ()) {
   const Whole whole = draw();
   const at::Tensor back =
-      unshard(whole.shards(), whole.dim, whole.cut.layout(), whole.cut.length());
+      unshard(whole.shards(), whole.dim, whole.cut.layout().queries, whole.cut.length());
   RC_ASSERT(difference(back, whole.tensor) == "");
 }
 
 // shard(unshard(parts)) = parts where no slot is a pad.
 RC_GTEST_PROP(Shard, ShardIsTheInverse, ()) {
   const Whole whole = draw();
-  const Layout layout = whole.cut.layout();
+  const std::vector<Positions> layout = whole.cut.layout().queries;
   auto sizes = whole.tensor.sizes().vec();
   sizes[whole.dim] = count(layout[0]);
   std::vector<at::Tensor> parts;
@@ -68,7 +68,7 @@ RC_GTEST_PROP(Shard, ShardIsTheInverse, ()) {
 RC_GTEST_PROP(Shard, EverySlotHoldsItsOwnPosition, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
   const at::Tensor rider = at::arange(1, cut.length() + 1, at::kLong);  // 0 is a pad
-  for (const Positions& positions : cut.layout()) {
+  for (const Positions& positions : cut.layout().queries) {
     const at::Tensor part = shard(rider, 0, positions);
     const std::vector<int64_t> slots = flatten(positions);
     RC_ASSERT(part.size(0) == static_cast<int64_t>(slots.size()));
@@ -83,7 +83,7 @@ RC_GTEST_PROP(Shard, EverySlotHoldsItsOwnPosition, ()) {
 RC_GTEST_PROP(Shard, UnshardDropsPads, ()) {
   const Whole whole = draw();
   RC_PRE(whole.tensor.is_floating_point());
-  const Layout layout = whole.cut.layout();
+  const std::vector<Positions> layout = whole.cut.layout().queries;
   std::vector<at::Tensor> shards = whole.shards();
   for (size_t rank = 0; rank < layout.size(); ++rank) {
     int64_t slot = 0;
@@ -103,7 +103,7 @@ RC_GTEST_PROP(Shard, StridesDoNotMatter, ()) {
   const int64_t dim = whole.dim == 0                   ? strided.dim() - 1
                       : whole.dim == strided.dim() - 1 ? 0
                                                        : whole.dim;
-  const Positions positions = whole.cut.layout().back();
+  const Positions positions = whole.cut.layout().queries.back();
   RC_ASSERT(difference(shard(strided, dim, positions),
                        shard(strided.contiguous(), dim, positions)) == "");
 }
@@ -122,7 +122,7 @@ RC_GTEST_PROP(Shard, AShardIsACopy, ()) {
 RC_GTEST_PROP(Shard, ZeroPadsClearsSlotsWithoutAToken, ()) {
   const gen::Cut cut = *gen::cut().as("cut");
   const double poison = *gen::choice<double>({NAN, INFINITY, -INFINITY, 1e4}).as("poison");
-  for (const Positions& positions : cut.layout()) {
+  for (const Positions& positions : cut.layout().queries) {
     const at::Tensor tokens = normal({2, 3, count(positions), 2}, 1);
     at::Tensor x = tokens.clone(), expected = tokens.clone();
     int64_t slot = 0;
@@ -144,7 +144,7 @@ TEST(Shard, ShortSequencesLeaveRanksEmpty) {
   ASSERT_FALSE(Balancers::all().empty());
   for (const auto& [name, balancer] : Balancers::all())
     for (const int64_t length : {1, 2, 3}) {
-      const Layout layout = layout_of(balancer, {{Causal{}, length}, 1}, 8);
+      const std::vector<Positions> layout = layout_of(balancer, {{Causal{}, length}, 1}, 8).queries;
       const at::Tensor x = at::arange(1, length + 1, at::kLong);
       std::vector<at::Tensor> shards;
       int64_t tokens = 0;

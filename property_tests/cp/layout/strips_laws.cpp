@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cp/layout/visibility.h"
 #include "parity/case/case.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
@@ -19,7 +20,7 @@ struct Block {
 
 Block drawn_block() {
   const parity::Case test = *gen::test_case().as("case");
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto rank = [&](const char* name) {
     return layout[*gen::between(0, test.world - 1).as(name)];
   };
@@ -55,7 +56,7 @@ RC_GTEST_PROP(Strips, StripsAreTheRanges, ()) {
   const std::vector<SlotRange> ranges = visible_slots(block.mask, block.queries, block.keys);
   std::vector<SlotRange> said(ranges.size());
   int64_t end = 0;
-  for (const Strip& strip : strips(block.mask, block.queries, block.keys)) {
+  for (const Strip& strip : strips_of(ranges)) {
     RC_ASSERT(strip.row >= end);
     RC_ASSERT(strip.rows > 0);
     end = strip.row + strip.rows;
@@ -67,6 +68,10 @@ RC_GTEST_PROP(Strips, StripsAreTheRanges, ()) {
     }
   }
   RC_ASSERT(said == ranges);
+}
+
+std::vector<Strip> strips(const Mask& mask, const Positions& queries, const Positions& keys) {
+  return Visibility(mask, queries, keys).strips();
 }
 
 // A causal block of one's own keys is one strip, and so is every block of whole shards elsewhere.

@@ -110,7 +110,7 @@ RC_GTEST_PROP(Memory, PackingKeepsKeysAndValues, ()) {
 RC_GTEST_PROP(Memory, NothingLeaksFromAPass, ()) {
   const parity::Case test = *gen::test_case().as("case");
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto leaks = on_every_rank(test.world, [&](Communicator& comm) {
     const parity::Problem local = local_problem(test, problem, layout[comm.rank()], 0);
     if (!comm.device().is_cpu()) rank_pass(comm, test, local);  // libraries take what they keep
@@ -132,7 +132,7 @@ RC_GTEST_PROP(Memory, NothingLeaksFromAPass, ()) {
 RC_GTEST_PROP(Memory, PeaksDoNotGrow, ()) {
   const parity::Case test = *gen::test_case().as("case");
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto growth = on_every_rank(test.world, [&](Communicator& comm) {
     const parity::Problem local = local_problem(test, problem, layout[comm.rank()], 0);
     if (!comm.device().is_cpu()) rank_pass(comm, test, local);  // libraries take what they keep

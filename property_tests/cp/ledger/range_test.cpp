@@ -30,7 +30,7 @@ TEST(Range, PassesAttentionAndTransfersNest) {
   const auto ranges = on_every_rank(2, [&](Communicator& comm) {
     rank_pass(comm, test,
               local_problem(test, parity::problem_of(test),
-                            parity::layout_of(test)[comm.rank()], 0));
+                            parity::layout_of(test).queries[comm.rank()], 0));
     EXPECT_TRUE(open.empty());
     return seen;
   });

@@ -100,15 +100,15 @@ class Slow final : public AttentionKernel {
   std::optional<std::string> refuses(const BlockShape& shape) const override {
     return inner_->refuses(shape);
   }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                  double scale) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     linger(q.q.device(), 20ms);
-    return inner_->forward(q, kv, mask, scale);
+    return inner_->forward(q, kv, scores, visibility);
   }
-  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Mask& mask,
-                     double scale) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     linger(q.q.device(), 30ms);
-    return inner_->backward(q, kv, saved, mask, scale);
+    return inner_->backward(q, kv, saved, scores, visibility);
   }
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return inner_->workspace_bytes(shape);
@@ -131,7 +131,7 @@ RC_GTEST_PROP(Seconds, SeeWhatTakesTime, ()) {
     ContextParallel::Options options = options_of(test);
     options.plan.kernel = std::make_shared<Slow>(options.plan.kernel);
     const parity::Problem p = local_problem(test, parity::problem_of(test),
-                                            parity::layout_of(test)[comm.rank()], 0);
+                                            parity::layout_of(test).queries[comm.rank()], 0);
     ContextParallel attention(comm, options);
     auto context = attention.forward(p.q, p.k, p.v);
     attention.backward(context, p.d_o);

@@ -28,7 +28,7 @@ Setting draw() {
   Setting s{*gen::name_of<Rotations>().as("rotation"), {}, *gen::cut().as("cut"), {}};
   s.options.keep = s.entry().can_keep && *gen::flag().as("keep");
   s.shape = {*gen::between(1, 2).as("batch"), *gen::between(1, 2).as("heads"),
-             count(s.cut.layout()[0]), *gen::between(1, 4).as("dim"),
+             count(s.cut.layout().queries[0]), *gen::between(1, 4).as("dim"),
              *gen::between(1, 5).as("dim_v")};
   s.shape.dtype = *gen::dtype().as("dtype");
   return s;
@@ -40,7 +40,7 @@ KvBlock block_of(const Setting& s, int owner, int64_t salt = 0) {
   const uint64_t seed = 10 * static_cast<uint64_t>(owner) + static_cast<uint64_t>(salt);
   return pack(normal({n.batch, n.heads, n.slots, n.dim}, seed + 1, n.dtype),
               normal({n.batch, n.heads, n.slots, n.dim_v}, seed + 5, n.dtype),
-              s.cut.layout()[owner]);
+              s.cut.layout().queries[owner]);
 }
 
 // Whether a block is that of `owner`, in content, positions and heads.

@@ -19,8 +19,8 @@ void showValue(const Mask& mask, std::ostream& out) {
 }
 
 void showValue(const Positions& positions, std::ostream& out) {
-  for (const Run& run : positions)
-    out << "{" << run.begin << ", " << run.count << ", " << run.stride << "}";
+  for (const Span& span : positions)
+    out << "{" << span.begin << ", " << span.count << ", " << span.stride << "}";
 }
 
 void showValue(const Rope& rope, std::ostream& out) { out << parity::rope_text(rope); }
@@ -97,10 +97,10 @@ rc::Gen<Cut> cut() {
 
 rc::Gen<Positions> positions(int64_t length) {
   return rc::gen::exec([length] {
-    Positions runs;
+    std::vector<Span> spans;
     for (int64_t n = *between(0, 4); n > 0; --n)
-      runs.push_back({*between(0, length + 2), *between(0, 6), *between(1, 5)});
-    return runs;
+      spans.push_back({*between(0, length + 2), *between(0, 6), *between(1, 5)});
+    return Positions(spans);
   });
 }
 

@@ -28,7 +28,7 @@ RC_GTEST_PROP(Problem, IsTheSameHoweverItIsCut, ()) {
   const Case test = *gen::exact_case(*gen::name_of<parity::DataFamilies>());
   const Positions all{{0, test.seq}};
   const Problem whole = parity::problem_of(test);
-  for (const Positions& own : parity::layout_of(test)) {
+  for (const Positions& own : parity::layout_of(test).queries) {
     const Problem local = parity::problem_of(test, own);
     for (const auto& [mine, global] : {std::pair{local.q, whole.q}, {local.k, whole.k},
                                        {local.v, whole.v}, {local.d_o, whole.d_o}})

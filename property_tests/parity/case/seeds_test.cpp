@@ -94,7 +94,7 @@ TEST(Seeds, PackedRopeOfMegatron5243) {
   const Mask packed{DocumentCausal{{{4, 4}, {4, 4}}}, 8}, alone{Causal{}, 8};
   const Rope rope{Rope::Pairing::kHalf, 10000, {}};
   const at::Tensor x = normal({1, 2, 4, 16}, 1);
-  const Layout layout = layout_of(Balancers::at("headtail"), {packed, 1}, 2);
+  const std::vector<Positions> layout = layout_of(Balancers::at("headtail"), {packed, 1}, 2).queries;
   EXPECT_EQ(difference(rotate(x, rope, packed, layout[0]), rotate(x, rope, alone, {{0, 4}})), "");
   EXPECT_EQ(
       difference(rotate(x, rope, packed, layout[1]), rotate(x, rope, alone, {{2, 2}, {0, 2}})), "");
@@ -148,7 +148,9 @@ TEST(Seeds, CachedPrefixOfSglang40903) {
   for (const std::string& name : kernels_on(at::kCPU)) {
     const auto part = [&, kernel = AttentionKernels::at(name)](int64_t begin, int64_t n) {
       const KvBlock kv = pack(k.narrow(2, begin, n), v.narrow(2, begin, n), rows(begin, n));
-      return kernel->forward({q, rows(cached, fresh)}, kv, mask, scale);
+      const QBlock queries{q, rows(cached, fresh)};
+      const Scores scores{mask, scale};
+      return kernel->forward(queries, kv, scores, visibility_of(queries, kv, scores));
     };
     const Partial sum = merge(part(0, cached), part(cached, fresh));
     const auto behind = [&](const at::Tensor& old, const at::Tensor& x) {

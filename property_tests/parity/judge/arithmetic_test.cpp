@@ -31,7 +31,8 @@ class Coarse final : public AttentionKernel {
   explicit Coarse(Habits habits) : has_(habits) {}
   std::optional<std::string> refuses(const BlockShape&) const override { return std::nullopt; }
   int64_t workspace_bytes(const BlockShape&) const override { return 0; }
-  Partial forward(const QBlock& q, const KvBlock& kv, const Mask&, double) const override {
+  Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
     const at::Tensor v = kv.v().to(at::kDouble), k = kv.k().to(at::kDouble);
     std::vector<at::Tensor> lanes(has_.lanes, at::zeros_like(v.select(2, 0)));
     for (int64_t i = 0; i < v.size(2); ++i) {
@@ -44,8 +45,8 @@ class Coarse final : public AttentionKernel {
     const at::Tensor lse = at::matmul(q.q.to(at::kDouble), k.transpose(2, 3)).logsumexp(-1);
     return {(sum / v.size(2)).unsqueeze(2).expand_as(v), lse + has_.wrong};
   }
-  Gradients backward(const QBlock&, const KvBlock&, const Saved&, const Mask&,
-                     double) const override {
+  Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
     return {};
   }
 

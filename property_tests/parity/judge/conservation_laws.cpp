@@ -68,7 +68,7 @@ RC_GTEST_PROP(Conservation, SumsOfShardsAreSumsOfTheWhole, ()) {
   const AttentionShard all = shard_of(in, reference::naive_attention(in));
   const ConservationSums whole = conservation_sums(all);
   ConservationSums sums;
-  for (const Positions& own : cut.layout()) {
+  for (const Positions& own : cut.layout().queries) {
     const auto slots = [&](const at::Tensor& x) { return shard(x, 2, own); };
     sums = sums + conservation_sums({slots(all.q), slots(all.d_o), slots(all.o), slots(all.dq),
                                      slots(all.k), slots(all.v), slots(all.dk), slots(all.dv),

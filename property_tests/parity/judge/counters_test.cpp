@@ -22,7 +22,7 @@ std::vector<int64_t> pairs_of_all(const Case& test) {
 // Every position has the owner that the layout gives it.
 RC_GTEST_PROP(ExpectedCounters, KnowTheOwners, ()) {
   const Case test = *gen::test_case();
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   int64_t seen = 0;
   for (int rank = 0; rank < test.world; ++rank)
     for (const int64_t position : flatten(layout[rank]))

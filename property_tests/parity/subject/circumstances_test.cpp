@@ -286,7 +286,7 @@ TEST(PositionShift, RejectsPositionsThatCountDifferently) {
     auto parts = parity::options_of(test);
     parts.rotate = [](const at::Tensor& x, const Rope& rope, const Mask& mask,
                       const Positions& own) {
-      Positions other;
+      std::vector<Span> other;
       for (const int64_t p : flatten(own)) other.push_back({p / 2 * 3, 1});
       return rotate(x, rope, mask, other);
     };

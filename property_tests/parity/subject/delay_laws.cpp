@@ -19,7 +19,7 @@ using std::chrono::microseconds;
 // Every rank delays both of its streams at every hop, each by another sequence of random times.
 Pass delayed_pass(const parity::Case& test, uint64_t seed, microseconds most) {
   const parity::Problem problem = parity::problem_of(test);
-  const Layout layout = parity::layout_of(test);
+  const std::vector<Positions> layout = parity::layout_of(test).queries;
   return together(test, on_every_rank(test.world, [&](Communicator& comm) {
                     const int rank = comm.rank();
                     comm.delay_with(random_delay(comm.device(), seed * 64 + rank, most));

@@ -34,12 +34,12 @@ parity::RunOptions starved(int culprit) {
     std::optional<std::string> refuses(const BlockShape& shape) const override {
       return inner_->refuses(shape);
     }
-    Partial forward(const QBlock& q, const KvBlock& kv, const Mask& mask,
-                    double scale) const override {
-      return inner_->forward(q, kv, mask, scale);
+    Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
+                  const Visibility& visibility) const override {
+      return inner_->forward(q, kv, scores, visibility);
     }
-    Gradients backward(const QBlock&, const KvBlock&, const Saved&, const Mask&,
-                       double) const override {
+    Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
+                     const Visibility& visibility) const override {
       no_memory();
     }
     int64_t workspace_bytes(const BlockShape& shape) const override {

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cp/attention/attention_kernel.h"
+#include "cp/attention/rotation.h"
+
+namespace ringcheck {
+
+// What every rank agrees on before a pass: everything that varies is a value.
+struct Plan {
+  Layout layout;
+  Scores scores;
+  std::shared_ptr<const AttentionKernel> kernel;
+  std::string arguments = {};  // of the strategy, canonical: ":p2p" of "ring:p2p"
+  Merge merge = ringcheck::merge;
+  RotationOf rotation_of = Rotations::at;  // of strategies that have one
+  // What the mask shows of the blocks that this rank meets; ContextParallel keeps it from pass to
+  // pass. Without it every strategy makes its own.
+  std::shared_ptr<Visibilities> visibilities = {};
+};
+
+}  // namespace ringcheck

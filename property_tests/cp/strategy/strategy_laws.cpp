@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention/strategy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace ringcheck {
+namespace {
+
+using testing::HasSubstr;
+
+// There are values, none twice, and every one of them is canonical.
+TEST(Strategies, ValuesAreCanonical) {
+  ASSERT_FALSE(Strategies::all().empty());
+  for (const auto& [name, strategy] : Strategies::all()) {
+    std::vector<std::string> values = strategy.values();
+    ASSERT_FALSE(values.empty()) << name;
+    for (const std::string& value : values) EXPECT_EQ(strategy.canonical(value), value) << name;
+    std::ranges::sort(values);
+    EXPECT_EQ(std::ranges::adjacent_find(values), values.end()) << name;
+  }
+}
+
+// canonical(canonical(x)) = canonical(x), also where nothing is said; that is one of the values.
+TEST(Strategies, CanonicalIsIdempotent) {
+  for (const auto& [name, strategy] : Strategies::all()) {
+    const std::string once = strategy.canonical("");
+    EXPECT_EQ(strategy.canonical(once), once) << name;
+    EXPECT_THAT(strategy.values(), testing::Contains(once)) << name;
+  }
+}
+
+// What a strategy does not know it refuses, with the value, what there is, and what to write.
+TEST(Strategies, UnknownArgumentsAreRefused) {
+  for (const auto& [name, strategy] : Strategies::all())
+    for (const std::string text :
+         {":spiral", "p2p", ":", ":p2p[", ":p2p[keep]", ":allgather[keep][keep]", "[keep]"})
+      try {
+        strategy.canonical(text);
+        ADD_FAILURE() << name << text << " was taken";
+      } catch (const std::invalid_argument& error) {
+        EXPECT_THAT(error.what(), HasSubstr("'" + name + text + "'"));
+        for (const std::string& value : strategy.values())
+          EXPECT_THAT(error.what(), HasSubstr(name + value));
+      }
+}
+
+// same_bits is symmetric, names values only, and never the text itself.
+TEST(Strategies, SameBitsIsSymmetric) {
+  for (const auto& [name, strategy] : Strategies::all()) {
+    const std::vector<std::string> values = strategy.values();
+    for (const std::string& value : values)
+      for (const std::string& other : strategy.same_bits(value)) {
+        EXPECT_NE(other, value) << name;
+        EXPECT_THAT(values, testing::Contains(other)) << name;
+        EXPECT_THAT(strategy.same_bits(other), testing::Contains(value)) << name;
+      }
+  }
+}
+
+// A row is merged from one partial result at least, and a world of one has nothing to merge.
+TEST(Strategies, PartialsAreCounted) {
+  for (const auto& [name, strategy] : Strategies::all()) {
+    EXPECT_EQ(strategy.partials(1), 1) << name;
+    for (const int world : {2, 5, 8}) EXPECT_GE(strategy.partials(world), 1) << name;
+    EXPECT_FALSE(strategy.says.empty()) << name;
+  }
+}
+
+// The ring: every rotation in the order of their names, [keep] behind the plain form.
+TEST(Strategies, TheRingTakesItsRotations) {
+  const StrategyEntry& ring = Strategies::at("ring");
+  EXPECT_THAT(ring.values(),
+              testing::ElementsAre(":allgather", ":allgather[keep]", ":alltoall", ":p2p"));
+  EXPECT_EQ(ring.canonical(""), ":alltoall");
+  EXPECT_EQ(ring.partials(7), 7);
+  EXPECT_EQ(ring.same_bits(":p2p").size(), ring.values().size() - 1);
+}
+
+}  // namespace
+}  // namespace ringcheck
