@@ -52,7 +52,7 @@ void add(std::vector<Benchmark>& list) {
     for (const auto& [balance, also_unused] : Balancers::all())
       for (const int world : {1, 2, 4}) {
         parity::Case test = parity::parse_case("P1/hq8/hkv2/s1K/d64/float32");
-        test.rotation = rotation;
+        test.arguments = ":" + rotation;
         test.balance = balance;
         test.block = Balancers::at(balance).takes_block ? 16 : 1;
         test.world = world;

@@ -10,6 +10,8 @@
 namespace ringcheck::bench {
 namespace {
 
+constexpr std::chrono::seconds kDeadline{30};
+
 double timed_passes(Communicator& comm, const parity::Case& test, const parity::Problem& local,
                     Passes passes) {
   ContextParallel attention(comm, parity::options_of(test));
@@ -34,9 +36,7 @@ Timed Rig::run(Passes passes) const {
   result.backward.resize(inputs_.size());
   std::vector<int64_t> peaks(inputs_.size());
   std::vector<double> seconds(inputs_.size());
-  ThreadWorld world;
-  world.size = test_.world;
-  ringcheck::run(world, [&](Communicator& comm) {
+  ringcheck::run(parity::threads_of(test_, kDeadline), [&](Communicator& comm) {
     const int rank = comm.rank();
     const Metered metered(comm.ledger().memory());
     seconds[rank] = timed_passes(comm, test_, inputs_[rank].local, passes);

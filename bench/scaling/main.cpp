@@ -67,7 +67,8 @@ class Ranks final : public Worlds {
   bool speaks() const override { return job_->rank() == 0; }
   parity::Status verify(const parity::Case& test) override {
     const auto world = world_of(test);
-    const auto verdict = parity::verify(test, *world, {});
+    parity::ProcessRanks ranks(*world);
+    const auto verdict = parity::verify(test, ranks, {});
     const auto own = verdict ? verdict->status : parity::Status::kPass;
     return static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
   }

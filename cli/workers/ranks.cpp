@@ -85,7 +85,13 @@ std::string transport_of(const Launcher& launcher, const std::vector<parity::Cas
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
               const SupervisorOptions& options, const RanksReport& report) {
-  const std::unique_ptr<Job> job = join(launcher, options);
+  std::unique_ptr<Job> job;
+  try {
+    job = join(launcher, options);
+  } catch (const UsageError&) {
+    if (launcher.rank <= 0) throw;
+    return exit_codes::kUsage;  // said once
+  }
   at::set_num_threads(1);
   try {
     if (job->rank() == 0) parity::test_devices_of(cases);  // the rank that judges

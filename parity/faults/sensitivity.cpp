@@ -41,7 +41,7 @@ struct Trial {
 };
 
 Outcome solved(const Case& test, const SharedSubject& subject) {
-  return ThreadRanks(std::chrono::seconds(30)).solve({test}, *subject).value();
+  return solve_on_threads({test}, *subject);
 }
 
 Case on_one_rank(Case test) {

@@ -31,8 +31,11 @@ class Probe {
   Partial operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
     const Positions all{{0, kKeys}};
     const auto given = [&](const at::Tensor& x) { return x.to(device_, dtype_); };
-    const Partial part = kernel_.forward({given(q), all}, pack(given(k), given(v), all),
-                                          Mask{Full{}, kKeys}, 1);
+    const QBlock queries{given(q), all};
+    const KvBlock keys = pack(given(k), given(v), all);
+    const Scores scores{{Full{}, kKeys}, 1};
+    const Partial part =
+        kernel_.forward(queries, keys, scores, visibility_of(queries, keys, scores));
     return {part.out.to(at::kCPU, at::kDouble), part.lse.to(at::kCPU, at::kDouble)};
   }
 

@@ -26,8 +26,18 @@ std::optional<Outcome> ThreadRanks::solve(const Run& run, const Subject& subject
   return outcome;
 }
 
+Outcome solve_on_threads(const Run& run, const Subject& subject,
+                         std::chrono::milliseconds deadline) {
+  return ThreadRanks(deadline).solve(run, subject).value();
+}
+
+ProcessRanks::ProcessRanks(Communicator& ranks)
+    : ProcessRanks(ranks.rank(), [&ranks](const Case&) {
+        return std::shared_ptr<Communicator>(std::shared_ptr<Communicator>(), &ranks);
+      }) {}
+
 std::optional<Outcome> ProcessRanks::solve(const Run& run, const Subject& subject) {
-  const std::unique_ptr<Communicator> comm = connect_(run.test);
+  const std::shared_ptr<Communicator> comm = connect_(run.test);
   if (observer_)
     comm->ledger().observe([this](const Operation& operation) { observer_(rank_, operation); });
   if (const WholeSubject* all = whole(subject))

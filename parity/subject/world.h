@@ -42,9 +42,11 @@ class ThreadRanks final : public World {
 // The processes of this job, of which this is one, a rank each: `connect` makes a communicator of all of them for a case.
 class ProcessRanks final : public World {
  public:
-  using Connect = std::function<std::unique_ptr<Communicator>(const Case&)>;
+  using Connect = std::function<std::shared_ptr<Communicator>(const Case&)>;
   ProcessRanks(int rank, Connect connect, Observer observer = {})
       : rank_(rank), connect_(std::move(connect)), observer_(std::move(observer)) {}
+  // On the ranks of one communicator, whatever the case; it must outlive this.
+  explicit ProcessRanks(Communicator& ranks);
   std::optional<Outcome> solve(const Run& run, const Subject& subject) override;
   bool is_first() const override { return rank_ == 0; }
 
@@ -53,6 +55,10 @@ class ProcessRanks final : public World {
   Connect connect_;
   Observer observer_;
 };
+
+// One run on threads of this process.
+Outcome solve_on_threads(const Run& run, const Subject& subject,
+                         std::chrono::milliseconds deadline = std::chrono::seconds(30));
 
 // The threads of a case, for whoever runs something else on them than a subject.
 ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Observer observer = {},

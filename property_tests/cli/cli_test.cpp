@@ -129,7 +129,7 @@ TEST(Verify, AxesSelectAmongTheCasesOfAProfile) {
   EXPECT_GT(some.size(), 5U);
   EXPECT_LT(some.size(), all.size());
   for (const parity::Case& test : some) {
-    EXPECT_NE(test.rotation, "alltoall");
+    EXPECT_NE(test.arguments, ":alltoall");
     EXPECT_THAT(parity::mask_text(test.mask), StartsWith("doc["));
   }
   for (const parity::Case& test : listed({"--profile", "smoke", "--seed", "9"}))
@@ -142,7 +142,7 @@ TEST(Verify, TheSmokeProfileHasEverything) {
   std::set<std::string> seen;
   for (const parity::Case& test : cases) {
     seen.insert("P" + std::to_string(test.world));
-    seen.insert(test.rotation + (test.keep ? "[keep]" : ""));
+    seen.insert(test.arguments.substr(1));
     seen.insert(test.balance + std::to_string(test.block));
     seen.insert(parity::mask_text(test.mask).substr(0, parity::mask_text(test.mask).find('[')));
     seen.insert(parity::dtype_text(test.dtype));

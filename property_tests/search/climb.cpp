@@ -63,14 +63,14 @@ Hardness hardness_of(const parity::Verdict& verdict) {
   return most;
 }
 
-Climbed climb(const parity::CaseSpace& space, uint64_t seed, int steps, const Judge& judge) {
+Climbed climb(const parity::CaseSpace& space, uint64_t seed, int steps, const Verify& verify) {
   const parity::Draw draw = parity::drawn_from(seed);
   Climbed climbed;
   Genes best;
   while (climbed.run < steps && !climbed.failed) {
     const bool at_random = climbed.run < std::max(1, steps / 3);
     const Genes genes = at_random ? drawn(space, draw) : changed(space, best, draw);
-    const parity::Verdict verdict = judge(space.build(genes.choice, replayed(genes.rolls)));
+    const parity::Verdict verdict = verify(space.build(genes.choice, replayed(genes.rolls)));
     const Hardness hardness = hardness_of(verdict);
     climbed.failed = fails(verdict);
     if (climbed.failed || climbed.run == 0 || hardness.max_z >= climbed.hardness.max_z) {

@@ -25,11 +25,11 @@ struct Climbed {
   bool failed = false;
 };
 
-using Judge = std::function<parity::Verdict(const parity::Case&)>;
+using Verify = std::function<parity::Verdict(const parity::Case&)>;
 
 // A targeted search: of `steps` cases the first third is drawn; from the worst of these on, one
 // part of the worst case so far (a choice, or a number behind length, mask and seed) is changed,
 // and the change is kept unless its largest z is smaller. Ends with the first case that fails.
-Climbed climb(const parity::CaseSpace& space, uint64_t seed, int steps, const Judge& judge);
+Climbed climb(const parity::CaseSpace& space, uint64_t seed, int steps, const Verify& verify);
 
 }  // namespace ringcheck::search

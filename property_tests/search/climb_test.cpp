@@ -17,11 +17,11 @@ parity::CaseSpace space() { return {parity::search_ranges(8), "cpu"}; }
 // The parts on which a rounding error may depend.
 parity::CaseSpace numeric_space() {
   parity::Ranges ranges = parity::search_ranges(8);
-  ranges.masks = {"full"};
-  ranges.ropes = {"none"};
-  ranges.blocks = {1};
-  ranges.batches = {1};
-  ranges.heads = {"1/1", "2/1"};
+  ranges.of["mask"] = {"full"};
+  ranges.of["rope"] = {"none"};
+  ranges.of["balance"] = {"contiguous", "headtail", "striped[1]"};
+  ranges.of["batch"] = {"1"};
+  ranges.of["heads"] = {"1/1", "2/1"};
   return {ranges, "cpu"};
 }
 

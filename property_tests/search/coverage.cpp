@@ -74,7 +74,7 @@ std::vector<Cell> required_by(const std::string& factor, const std::string& valu
             {kWorst, "rank between"},
             {kWorst, "last rank"}};
   for (const char* same :
-       {"world", "strategy", "rotation", "balance", "kernel", "dtype", "data"})
+       {"world", "strategy", "balance", "kernel", "dtype", "data"})
     if (factor == same)
       return {{factor, value}};
   return {};
@@ -94,8 +94,7 @@ std::vector<Cell> cells_of(const parity::Verdict& verdict) {
   const Case& c = verdict.test;
   const int64_t granule = Balancers::at(c.balance).granule(c.block, c.world);
   std::vector<Cell> cells{{"world", std::to_string(c.world)},
-                          {"strategy", c.strategy},
-                          {"rotation", c.rotation + (c.keep ? "[keep]" : "")},
+                          {"strategy", c.strategy + c.arguments},
                           {"balance", balancer(c)},
                           {"kernel", c.kernel},
                           {"mask", name_of_mask(c)},

@@ -29,7 +29,7 @@ TEST(Coverage, CountsJudgedCasesAndNamesWhatIsMissing) {
   coverage.add(verdict);
   const auto cells = cells_of(verdict);
   for (const Cell& cell : {Cell{"world", "3"}, Cell{"mask", "causal"}, Cell{"query group", "2"},
-                           Cell{"length against granule", "one over"}, Cell{"rotation", "p2p"}})
+                           Cell{"length against granule", "one over"}, Cell{"strategy", "ring:p2p"}})
     EXPECT_THAT(cells, ::testing::Contains(cell));
   EXPECT_EQ(coverage.json()["cells"]["world"]["3"], 1);
   EXPECT_EQ(coverage.json()["cells"]["world"]["4"], 0);
@@ -47,7 +47,7 @@ TEST(Coverage, KnowsTheRankOfTheWorstElement) {
     const Case test = parity::parse_case(std::string("ring:p2p/P4/s32/d8/float64/") + balance);
     for (int culprit = 0; culprit < 4; ++culprit) {
       parity::RunOptions options;
-      options.subject = [culprit](Communicator& comm, const Case& c, const auto& input) {
+      options.subject = parity::ours_with([culprit](Communicator& comm, const Case& c, const auto& input) {
         auto output = parity::context_parallel(comm, c, input);
         if (comm.rank() == culprit)
           output.o.mul_(1.5);

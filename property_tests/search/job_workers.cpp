@@ -90,7 +90,8 @@ class Crew {
     options.judging = conduct_.judging;
     options.deadline = conduct_.deadline;
     try {
-      verdict = parity::verify(test, group, options);
+      parity::ProcessRanks ranks(group);
+      verdict = parity::verify(test, ranks, options);
       return {};
     } catch (const Timeout& error) {
       return {Ending::kTimedOut, describe(group.ledger().current()) + ": " + error.what()};

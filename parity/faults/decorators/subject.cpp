@@ -70,12 +70,13 @@ SharedSubject with_input(std::function<void(Problem&, Communicator&, const Case&
   });
 }
 
-SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change) {
+SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change,
+                          std::function<void(Promise&)> promise) {
   return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
     RankOutput output = context_parallel(comm, test, input);
     change(output, comm, test);
     return output;
-  });
+  }, std::move(promise));
 }
 
 at::Tensor whole_of(const at::Tensor& x, Communicator& comm, const Case& test) {

@@ -30,7 +30,8 @@ SharedSubject with_gradients(std::function<AroundCarrier(Communicator&)> make); 
 SharedSubject with_merge(std::function<Merge(const Case&)> make);
 SharedSubject with_transfers(std::function<Transfer(Communicator&)> make);
 SharedSubject with_input(std::function<void(Problem& local, Communicator&, const Case&)> change);
-SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change);
+SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change,
+                          std::function<void(Promise&)> promise = {});
 
 // What all ranks hold of x [batch, heads, slots, dim], in the order of the sequence. Collective;
 // counted nowhere.

@@ -121,7 +121,7 @@ TEST(ContextParallelBounds, ShortSequencesAreAttention) {
       for (const int world : {1, 2, 5, 8})
         for (const int64_t seq : {1, 2, 3}) {
           parity::Case test;
-          test.rotation = rotation;
+          test.arguments = ":" + rotation;
           test.balance = balancer;
           test.world = world;
           test.seq = seq;

@@ -18,13 +18,10 @@ namespace {
 // Every rotation of the registry, with and without keeping what it gathers.
 std::vector<parity::Case> by_every_rotation(parity::Case test) {
   std::vector<parity::Case> all;
-  for (const auto& [name, rotation] : Rotations::all())
-    for (const bool keep : {false, true}) {
-      test.rotation = name;
-      test.keep = keep;
-      if (!keep || rotation.can_keep)
-        all.push_back(test);
-    }
+  for (const std::string& arguments : Strategies::at(test.strategy).values()) {
+    test.arguments = arguments;
+    all.push_back(test);
+  }
   return all;
 }
 

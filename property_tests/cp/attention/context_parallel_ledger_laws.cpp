@@ -79,8 +79,8 @@ RC_GTEST_PROP(ContextParallelLedger, TrafficIsExact, ()) {
   const int64_t hops = r.test.world - 1;
   const int64_t kv = block_of(r).bytes();
   const int64_t gradient = block_of(r).in(accumulation_type(r.test.dtype)).bytes();
-  const int64_t again = r.test.keep ? 0 : hops;
-  const int64_t home = r.test.world == 1 ? 0 : r.test.rotation == "allgather" ? hops : hops + 1;
+  const int64_t again = r.test.arguments.ends_with("[keep]") ? 0 : hops;
+  const int64_t home = r.test.world == 1 ? 0 : r.test.arguments.starts_with(":allgather") ? hops : hops + 1;
   for (const RankPass& rank : r.pass.ranks) {
     const Counters forward = rank.ledger->sum(Phase::kForward);
     const Counters backward = rank.ledger->sum(Phase::kBackward);

@@ -41,11 +41,10 @@ std::string unlike(const parity::Outcome& mpi, const parity::Outcome& threads) {
 // bounds of attention.
 std::string same_as_threads(Communicator& group, parity::Case test) {
   test.world = group.size();
-  const auto mpi = parity::solve({test}, group, parity::context_parallel);
+  const auto mpi = parity::solve_on_ranks({test}, group, *parity::ours());
   if (group.rank() != 0)
     return mpi ? "an outcome on another rank than 0" : "";
-  const ThreadWorld threads{test.world, 30s, {}};
-  std::string wrong = unlike(*mpi, parity::solve({test}, threads, parity::context_parallel));
+  std::string wrong = unlike(*mpi, parity::solve_on_threads({test}, *parity::ours()));
   const parity::Problem problem = parity::problem_of(test);
   Pass pass;
   pass.q_rotated = mpi->q_rotated.defined() ? mpi->q_rotated : problem.q;

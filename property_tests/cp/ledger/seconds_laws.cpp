@@ -124,7 +124,7 @@ RC_GTEST_PROP(Seconds, SeeWhatTakesTime, ()) {
   const auto world = static_cast<int>(*gen::between(1, 3).as("world"));
   parity::Case test = parity::parse_case("contiguous/full/hq1/hkv1/s12/d8/float32/P" +
                                          std::to_string(world));
-  test.rotation = *gen::name_of<Rotations>().as("rotation");
+  test.arguments = ":" + *gen::name_of<Rotations>().as("rotation");
   test.device = test_device_name();
   test.kernel = plainest_kernel(test_device_type());
   const auto seconds = on_every_rank(world, [&](Communicator& comm) {
@@ -148,7 +148,7 @@ RC_GTEST_PROP(Seconds, SeeWhatTakesTime, ()) {
       RC_ASSERT((world == 1 ? s.communication == 0 : s.communication > 0));
     }
     // Posted before the kernel is called, seen complete after it.
-    if (test_device_type() == at::kCPU && test.rotation != "allgather")
+    if (test_device_type() == at::kCPU && test.arguments != ":allgather")
       RC_ASSERT(forward.overlapped >= 0.0199 * (world - 1));
   }
 }

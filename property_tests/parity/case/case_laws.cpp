@@ -41,7 +41,7 @@ TEST(CaseText, TakesPartsInAnyOrderAndFillsInTheRest) {
   EXPECT_EQ(test.dim_v, 48);     // follows d
   EXPECT_EQ(test.kv_heads, 6);   // follows hq
   EXPECT_EQ(test.block, 16);
-  EXPECT_TRUE(test.keep);
+  EXPECT_EQ(test.arguments, ":allgather[keep]");
   EXPECT_EQ(parity::mask_text(test.mask), "doc[9:12,8,1004]");
   EXPECT_EQ(parity::parse_case("doc[9:12,8]").seq, 20);  // follows the documents
 }
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"rope:spiral", "known: none, half[BASE]"}, Wrong{"rope:half[10000,x]", "llama3"},
                     Wrong{"d7/rope:half[10000]", "even dim"}, Wrong{"P2/P3", "twice"},
                     Wrong{"scale:nan", "must be finite"}, Wrong{"scale:x", "not a number"},
-                    Wrong{"s12x", "not a size"}, Wrong{"ring:p2p[loud]", "[keep]"},
+                    Wrong{"s12x", "not a size"}, Wrong{"ring:p2p[loud]", "[keep]"}, Wrong{"ring:p2p[keep]", "use allgather[keep]"},
                     Wrong{"causal[3]", "unknown mask"}, Wrong{"doc[3", "'[' without ']'"},
                     Wrong{"routing/s300/d8", "number of a key in 9 channels, dim is 8"},
                     Wrong{"routing/scale:0", "use a scale further from 0"},
@@ -84,11 +84,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"snap/full/s64/scale:0.3", "use scale 0.25"},
                     Wrong{"snap/causal/s64/d16", "use full or docfull"},
                     Wrong{"snap/docfull[16,12]/d16", "2^k keys"}));
-
-TEST(CaseText, RefusesKeepWhereNothingIsGathered) {
-  const Case test = parity::parse_case("ring:p2p[keep]");
-  EXPECT_THAT(parity::not_supported(test).value_or(""), testing::HasSubstr("allgather[keep]"));
-}
 
 TEST(CaseText, RefusesTheFlashKernelForOtherValueDims) {
   EXPECT_TRUE(parity::not_supported(parity::parse_case("flash/d16/dv8")).has_value());

@@ -9,7 +9,7 @@
 #include <limits>
 #include <sstream>
 
-#include "property_tests/parity/case/simpler.h"
+#include "parity/case/simpler.h"
 #include "property_tests/test_device.h"
 
 namespace ringcheck {
@@ -119,7 +119,7 @@ namespace {
 
 rc::Shrinkable<parity::Case> shrinkable(const parity::Case& test) {
   return rc::shrinkable::shrinkRecur(
-      test, [](const parity::Case& c) { return rc::seq::fromContainer(simpler(c)); });
+      test, [](const parity::Case& c) { return rc::seq::fromContainer(parity::simpler(c)); });
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ RC_GTEST_PROP(Problem, IsTheSameOnAnyWorld, ()) {
   other.world = test.world % 8 + 1;
   other.balance = "contiguous";
   other.block = 1;
-  other.rotation = "p2p";
+  other.arguments = ":p2p";
   const Positions all{{0, test.seq}};
   const Problem one = parity::problem_of(test), two = parity::problem_of(other);
   for (const auto& [a, b] : {std::pair{one.q, two.q}, {one.k, two.k}, {one.v, two.v}, {one.d_o, two.d_o}})

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "property_tests/parity/case/simpler.h"
+#include "parity/case/simpler.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ rc::Gen<Case> searched() { return gen::of({parity::search_ranges(8), "cpu"}); }
 // A simpler case is one that can run, and another one.
 RC_GTEST_PROP(Simpler, CasesAreValidAndSupported, ()) {
   const Case test = *searched().as("case");
-  for (const Case& next : simpler(test)) {
+  for (const Case& next : parity::simpler(test)) {
     RC_LOG() << parity::to_text(next) << std::endl;
     parity::validate(next);
     RC_ASSERT(!parity::not_supported(next));
@@ -36,7 +36,7 @@ RC_GTEST_PROP(Simpler, EveryPathEnds, ()) {
   const uint64_t seed = *gen::seed().as("path");
   const parity::Draw draw = parity::drawn_from(seed);
   int steps = 0;
-  for (std::vector<Case> next = simpler(test); !next.empty(); next = simpler(test)) {
+  for (std::vector<Case> next = parity::simpler(test); !next.empty(); next = parity::simpler(test)) {
     test = next.at(static_cast<size_t>(draw(0, static_cast<int64_t>(next.size()) - 1)));
     RC_ASSERT(++steps < 400);
   }
@@ -45,7 +45,7 @@ RC_GTEST_PROP(Simpler, EveryPathEnds, ()) {
 // There is one simplest case: nothing that could be taken away is left.
 RC_GTEST_PROP(Simpler, TheBoldestPathEndsAtTheSimplestCase, ()) {
   Case test = *searched().as("case");
-  for (std::vector<Case> next = simpler(test); !next.empty(); next = simpler(test))
+  for (std::vector<Case> next = parity::simpler(test); !next.empty(); next = parity::simpler(test))
     test = next.front();
   RC_ASSERT(parity::to_text(test) ==
             "ring:p2p/contiguous/plain/full/thread/cpu/P1/b1/hq1/hkv1/s1/d1/dv1/float64/rope:none/"

@@ -33,7 +33,7 @@ bool changes_nothing(const Fault& fault) {
   return std::ranges::all_of(parity::cases_of(fault, dtype_of(fault)), [&](const auto& test) {
     const auto faulty = parity::faulty_outcome(fault, test);
     if (!faulty) return false;
-    const auto right = parity::solve({test}, {.size = test.world}, parity::context_parallel);
+    const auto right = parity::solve_on_threads({test}, *parity::ours());
     return parity::same_values(*faulty, right) && faulty->ranks == right.ranks;
   });
 }

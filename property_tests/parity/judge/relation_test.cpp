@@ -56,7 +56,7 @@ std::vector<Breach> breaches() {
        [](const Case&, const RankInput&, RankOutput& o) { o.dq.mul_(1 + 0.1 * ++calls); }},
       {"rotations", "", unchanged,
        [](const Case& c, const RankInput&, RankOutput& o) {
-         if (c.rotation == "allgather") o.dv.mul_(1.02);
+         if (c.arguments == ":allgather") o.dv.mul_(1.02);
        }},
       {"run-to-run", "", unchanged,
        [](const Case&, const RankInput&, RankOutput& o) { o.dk.mul_(1 + 0.1 * ++calls); }},

@@ -18,11 +18,12 @@ using parity::Status;
 
 // Of N queries and keys.
 parity::Verdict verify_sampled(const Case& test, int64_t sample,
-                               const std::function<void(RankOutput&)>& spoil = [](auto&) {}) {
+                               const std::function<void(RankOutput&)>& spoil = [](auto&) {},
+                               const std::function<void(parity::Promise&)>& promise = {}) {
   parity::RunOptions options;
   options.judging.sample = sample;
   return verify_spoilt(
-      test, [&](Communicator&, RankOutput& output) { spoil(output); }, options);
+      test, [&](Communicator&, RankOutput& output) { spoil(output); }, options, promise);
 }
 
 const parity::OracleVerdict& parity_of(const parity::Verdict& verdict) {
@@ -89,10 +90,9 @@ TEST(SampledVerification, OfEverythingIsFull) {
 // dK and dV of a sample follow from LSE: where a subject has none to show they are not judged, and
 // that is no pass.
 TEST(SampledVerification, NeedsLse) {
-  const parity::Verdict verdict = verify_sampled(cases()[8], 12, [](RankOutput& output) {
-    output.lse.reset();
-    output.withheld.insert("lse");
-  });
+  const parity::Verdict verdict =
+      verify_sampled(cases()[8], 12, [](RankOutput& output) { output.lse.reset(); },
+                     [](parity::Promise& promise) { promise.shows.erase("lse"); });
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   EXPECT_EQ(parity_of(verdict).tensors.at(3).status, Status::kInconclusive);
   EXPECT_EQ(parity_of(verdict).tensors.at(0).status, Status::kPass);

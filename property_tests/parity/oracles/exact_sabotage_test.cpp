@@ -23,7 +23,7 @@ using parity::Outcome;
 using parity::Status;
 
 Outcome outcome_of(const parity::Run& run, const parity::SharedSubject& subject) {
-  return solve(run, ThreadWorld{run.test.world, std::chrono::seconds(30), {}, at::kCPU}, subject);
+  return parity::solve_on_threads(run, *subject);
 }
 
 parity::OracleVerdict judge(const std::string& oracle, const Case& test, const Outcome& outcome) {

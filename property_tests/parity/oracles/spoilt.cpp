@@ -10,10 +10,12 @@
 namespace ringcheck {
 
 parity::Verdict verify_spoilt(const parity::Case& test, const Spoil& spoil,
-                              parity::RunOptions options) {
+                              parity::RunOptions options,
+                              std::function<void(parity::Promise&)> promise) {
   options.subject =
       parity::with_output([&](parity::RankOutput& output, Communicator& comm,
-                              const parity::Case&) { spoil(comm, output); });
+                              const parity::Case&) { spoil(comm, output); },
+                          std::move(promise));
   return parity::verify(test, options);
 }
 

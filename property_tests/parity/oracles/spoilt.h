@@ -9,10 +9,12 @@
 
 namespace ringcheck {
 
-// What is done to the output of every rank of our subject before it is judged.
+// What is done to the output of every rank of our subject before it is judged, and to what it
+// promises.
 using Spoil = std::function<void(Communicator&, parity::RankOutput&)>;
 parity::Verdict verify_spoilt(const parity::Case& test, const Spoil& spoil,
-                              parity::RunOptions options = {});
+                              parity::RunOptions options = {},
+                              std::function<void(parity::Promise&)> promise = {});
 
 // o | lse | dq | dk | dv
 at::Tensor& of(parity::RankOutput& output, const std::string& name);

@@ -39,12 +39,12 @@ parity::OracleVerdict judged(const std::string& oracle, const std::string& text,
                    subject);
 }
 
-parity::SharedSubject spoilt(const Spoil& spoil) {
+parity::SharedSubject spoilt(const Spoil& spoil, std::function<void(parity::Promise&)> promise = {}) {
   return parity::ours_with([spoil](Communicator& comm, const Case& test, const RankInput& input) {
     RankOutput output = parity::context_parallel(comm, test, input);
     spoil(comm, test, input, output);
     return output;
-  });
+  }, std::move(promise));
 }
 
 Status status(const std::string& oracle, const std::string& text, const Spoil& spoil) {
@@ -135,20 +135,35 @@ class AddsUp final : public Strategy {
 
 TEST(SavedState, RejectsGradientsThatAddUp) {
   const auto adds = parity::with_parts([](parity::Parts& parts, Communicator&, const Case&) {
-    parts.strategy = [ours = parts.strategy](Communicator& comm, const Plan& plan) {
-      return std::make_unique<AddsUp>(ours(comm, plan));
+    parts.strategy.make = [make = parts.strategy.make](Communicator& comm, const Plan& plan) {
+      return std::make_unique<AddsUp>(make(comm, plan));
     };
   });
   for (const char* text : kCases)
     EXPECT_EQ(judged("saved-state", text, adds).status, Status::kFail) << text;
 }
 
-TEST(SavedState, SaysThatPassesCannotBeCalledOneByOne) {
-  const auto verdict = judged(
-      "saved-state", kCases[2],
-      spoilt([](auto&, auto&, auto&, RankOutput& o) { o.solved_meanwhile = false; }));
+// Passes that cannot be called one by one are no failure where that was never promised, and one where
+// it was.
+TEST(SavedState, HoldsTheSubjectToItsPromise) {
+  const Spoil cannot = [](auto&, auto&, auto&, RankOutput& o) { o.solved_meanwhile = false; };
+  const auto broken = judged("saved-state", kCases[2], spoilt(cannot));
+  EXPECT_EQ(broken.status, Status::kFail);
+  EXPECT_THAT(broken.findings, testing::Contains(testing::HasSubstr("one by one")));
+  const auto said = judged("saved-state", kCases[2], spoilt(cannot, [](parity::Promise& promise) {
+    promise.separate_passes = false;
+  }));
+  EXPECT_EQ(said.status, Status::kNotApplicable);
+  EXPECT_THAT(said.findings, testing::ElementsAre(testing::HasSubstr("one by one")));
+}
+
+// A relation between equal bits is nothing to a subject that does not promise them.
+TEST(Repetition, IsNotAskedOfASubjectThatPromisesNoBits) {
+  const auto verdict = judged("repetition", kCases[2], spoilt(kNothing, [](parity::Promise& promise) {
+    promise.deterministic = false;
+  }));
   EXPECT_EQ(verdict.status, Status::kNotApplicable);
-  EXPECT_THAT(verdict.findings, testing::ElementsAre(testing::HasSubstr("one by one")));
+  EXPECT_THAT(verdict.findings, testing::ElementsAre(testing::HasSubstr("the same bits")));
 }
 
 // What was computed before on the same communicators.

@@ -31,9 +31,8 @@ Pass delayed_pass(const parity::Case& test, uint64_t seed, microseconds most) {
 RC_GTEST_PROP(Delays, ChangeNoBit, ()) {
   parity::Case test = *gen::test_case().as("case");
   const uint64_t seed = *gen::seed().as("delays");
-  for (const auto& [rotation, entry] : Rotations::all()) {
-    test.rotation = rotation;
-    test.keep = test.keep && entry.can_keep;
+  for (const std::string& arguments : Strategies::at(test.strategy).values()) {
+    test.arguments = arguments;
     const Pass alone = run_pass(test);
     RC_ASSERT(difference(run_pass(test), alone) == "");
     RC_ASSERT(difference(delayed_pass(test, seed, microseconds(2000)), alone) == "");

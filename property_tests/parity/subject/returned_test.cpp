@@ -67,15 +67,13 @@ TEST(Returned, RejectsATensorThatIsMissingInAFurtherRunOnly) {
 TEST(Returned, AcceptsWhatTheSubjectSaysThatItHasNot) {
   for (const char* name : {"lse", "dq", "dk", "dv", "o"}) {
     const std::string tensor = name;
-    const Spoil withholds = [=](Communicator&, RankOutput& o) {
-      of(o, tensor).reset();
-      o.withheld = {tensor};
-    };
-    const parity::Verdict verdict = verify_spoilt(a_case(), withholds);
+    const Spoil withholds = [=](Communicator&, RankOutput& o) { of(o, tensor).reset(); };
+    const auto says_so = [=](parity::Promise& promise) { promise.shows.erase(tensor); };
     if (tensor == "o") {
-      EXPECT_EQ(verdict.status, Status::kFail);
+      EXPECT_THROW(verify_spoilt(a_case(), withholds, {}, says_so), parity::BadCase);
       continue;
     }
+    const parity::Verdict verdict = verify_spoilt(a_case(), withholds, {}, says_so);
     EXPECT_EQ(verdict.status, Status::kPass) << name;
     EXPECT_THAT(oracle(verdict, "returned").findings,
                 testing::ElementsAre(tensor + ": the subject says that it has none"));
@@ -87,11 +85,10 @@ TEST(Returned, AcceptsWhatTheSubjectSaysThatItHasNot) {
 // The relations judge such a subject by the rest, or say that they cannot; none fails or ends the
 // program.
 TEST(Returned, NoOracleFailsForWhatIsWithheld) {
-  const Spoil withholds = [](Communicator&, RankOutput& o) {
-    o.lse.reset();
-    o.withheld = {"lse"};
-  };
-  const parity::Verdict verdict = verify_spoilt(a_case(), withholds, judged_by(parity::all_oracles()));
+  const Spoil withholds = [](Communicator&, RankOutput& o) { o.lse.reset(); };
+  const parity::Verdict verdict =
+      verify_spoilt(a_case(), withholds, judged_by(parity::all_oracles()),
+                    [](parity::Promise& promise) { promise.shows.erase("lse"); });
   EXPECT_EQ(verdict.status, Status::kPass);
   EXPECT_EQ(oracle(verdict, "repetition").status, Status::kPass);
   EXPECT_EQ(oracle(verdict, "splitting").status, Status::kNotApplicable);
@@ -102,7 +99,7 @@ TEST(Returned, BytesByPeerNeedNotBeCounted) {
   const auto counts_nothing = parity::with_output(
       [](parity::RankOutput& output, Communicator&, const parity::Case&) { output.record = {}; });
   const parity::Case test = parity::parse_case("P3/s40");
-  for (const auto& rank : parity::solve({test}, {.size = 3}, counts_nothing).ranks) {
+  for (const auto& rank : parity::solve_on_threads({test}, *counts_nothing).ranks) {
     EXPECT_EQ(rank.sent_to, std::vector<int64_t>(3));
     EXPECT_EQ(rank.received_from, std::vector<int64_t>(3));
   }
