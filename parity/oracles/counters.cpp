@@ -42,7 +42,7 @@ std::vector<std::string> check_rank(const Case& test, int rank, const RankRecord
   Findings findings(rank);
   check_pass("forward", record.forward, expected.forward, findings);
   check_pass("backward", record.backward, expected.backward, findings);
-  findings.equal("forward merges", record.forward.merges, expected.forward.steps);
+  findings.equal("forward merges", record.forward.merges, expected.forward.merges);
   findings.equal("K and V bytes held", record.kv_bytes, expected.kv_bytes);
   findings.equal("gradient traveller bytes held", record.traveller_bytes, expected.traveller_bytes);
   findings.at_most("peak bytes", record.peak_bytes, expected.peak_bytes);
