@@ -46,7 +46,7 @@ Variations variations_of(const Case& test, const Subject& subject, const RunOpti
       runs[name] = oracle.variations(test);
   std::erase_if(runs, [&](const auto& entry) {
     return std::ranges::any_of(entry.second, [&](const Run& run) {
-      return subject.refuses(run.test).has_value();
+      return refuses(run, subject).has_value();
     });
   });
   return runs;
