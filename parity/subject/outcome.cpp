@@ -221,12 +221,12 @@ std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world,
 std::optional<std::string> refuses(const Run& run, const Subject& subject) {
   const bool rank_by_rank = run.surroundings || run.meanwhile || run.first_device != 0;
   if (rank_by_rank && dynamic_cast<const WholeSubject*>(&subject) != nullptr)
-    return "a subject that runs rank by rank";
+    return "the subject answers for all ranks at once, so nothing surrounds one of them";
   return subject.refuses(run.test);
 }
 
 Outcome solve_whole(const Run& run, const WholeSubject& subject) {
-  if (const auto reason = refuses(run, subject)) throw std::logic_error("needs " + *reason);
+  if (const auto reason = refuses(run, subject)) throw std::logic_error(*reason);
   const Promise promise = subject.promise(run.test);
   std::vector<RankInput> inputs;
   for (int rank = 0; rank < run.test.world; ++rank) inputs.push_back(input_of(run, rank));
