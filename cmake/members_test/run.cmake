@@ -57,8 +57,10 @@ set(header CMakeFiles/ringcheck_pch.dir/cmake_pch.hxx.gch)
 execute_process(COMMAND_ERROR_IS_FATAL ANY TIMEOUT 600
   COMMAND ${CMAKE_COMMAND} --build ${build} --target ringcheck_pch)
 if(EXISTS ${BUILD_DIR}/${header} AND EXISTS ${build}/${header})
+  file(TOUCH ${scratch}/written)
+  execute_process(COMMAND touch -r ${build}/${header} ${scratch}/written)
   file(COPY_FILE ${BUILD_DIR}/${header} ${build}/${header})
-  file(TOUCH_NOCREATE ${build}/${header})
+  execute_process(COMMAND touch -r ${scratch}/written ${build}/${header})  # or it is written again
 endif()
 execute_process(COMMAND_ERROR_IS_FATAL ANY TIMEOUT 2400
   COMMAND ${CMAKE_COMMAND} --build ${build} --target ringcheck)
