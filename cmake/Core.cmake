@@ -22,7 +22,7 @@ foreach(box IN LISTS boxes)
 endforeach()
 foreach(part IN ITEMS reference cp kernels parity)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${part}/*.h)
-  list(FILTER headers EXCLUDE REGEX "/mpi/")  # need MPI's
+  list(FILTER headers EXCLUDE REGEX "^${RINGCHECK_ROOT_PATTERN}/.*/mpi/")  # need MPI's
   list(APPEND RINGCHECK_HEADERS ${headers})
 endforeach()
 target_sources(ringcheck_core PUBLIC

@@ -33,7 +33,7 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/cp/*.cpp ${PROJECT_SOURCE_DIR}/cp/*.cu
   ${PROJECT_SOURCE_DIR}/kernels/*.cpp ${PROJECT_SOURCE_DIR}/kernels/*.cu
   ${PROJECT_SOURCE_DIR}/reference/*.cpp ${PROJECT_SOURCE_DIR}/reference/*.cu)
-list(FILTER sources INCLUDE REGEX "/cuda/")
+list(FILTER sources INCLUDE REGEX "^${RINGCHECK_ROOT_PATTERN}/.*/cuda/")
 add_library(ringcheck_cuda SHARED ${sources})
 target_link_libraries(ringcheck_cuda PRIVATE
   ringcheck::options ringcheck::ringcheck CUDA::cudart

@@ -5,7 +5,7 @@
 # it when a job asks for MPI, so what may ask depends on it, by ringcheck_loads_mpi(<program>).
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cp/*.cpp)
-list(FILTER sources INCLUDE REGEX "/mpi/")
+list(FILTER sources INCLUDE REGEX "^${RINGCHECK_ROOT_PATTERN}/.*/mpi/")
 add_library(ringcheck_mpi SHARED ${sources})
 target_link_libraries(ringcheck_mpi PRIVATE
   ringcheck::options ringcheck::ringcheck ringcheck::mpi)

@@ -16,6 +16,10 @@ target_link_libraries(ringcheck_pch PRIVATE
   ringcheck::options ringcheck::torch nlohmann_json::nlohmann_json)
 target_precompile_headers(ringcheck_pch PRIVATE ${RINGCHECK_PCH})
 
+# The project's folder as a regular expression: whether a file lies in a folder named cuda, mpi or
+# main does not depend on where the project lies.
+string(REGEX REPLACE "([][+.*()^$?|])" "\\\\\\1" RINGCHECK_ROOT_PATTERN ${PROJECT_SOURCE_DIR})
+
 # Member files, so that a test can assert that every one of them registered. A source with a header
 # beside it is shared by members, and none itself.
 function(ringcheck_count_members macro)
@@ -56,7 +60,7 @@ function(ringcheck_add_box name)
     endif()
     list(APPEND sources ${found})
   endforeach()
-  list(FILTER sources EXCLUDE REGEX "/(cuda|mpi)/")
+  list(FILTER sources EXCLUDE REGEX "^${RINGCHECK_ROOT_PATTERN}/.*/(cuda|mpi)/")
   get_property(taken GLOBAL PROPERTY RINGCHECK_BOX_SOURCES)
   list(REMOVE_ITEM sources ${taken})  # a box within this one, named before it
   set_property(GLOBAL APPEND PROPERTY RINGCHECK_BOX_SOURCES ${sources})

@@ -28,12 +28,12 @@ parity::CaseSpace numeric_space() {
 constexpr int kSeeds = 5, kCases = 120;
 
 // How many of `cases` drawn at random fail.
-int failures_at_random(uint64_t seed, int cases, const Judge& judge) {
+int failures_at_random(uint64_t seed, int cases, const Verify& verify) {
   const parity::Draw draw = parity::drawn_from(seed);
   const parity::CaseSpace all = numeric_space();
   int failed = 0;
   for (int i = 0; i < cases; ++i)
-    failed += fails(judge(all.build(all.choose(draw), draw)));
+    failed += fails(verify(all.build(all.choose(draw), draw)));
   return failed;
 }
 
@@ -43,11 +43,11 @@ TEST(Climb, FindsASlightErrorThatRandomCasesMiss) {
   Conduct conduct{planted().at("growing-error").subject, std::chrono::seconds(10)};
   conduct.judging.oracles = {"parity"};  // the error is made for its bounds
   const auto workers = thread_workers(conduct, 8);
-  const Judge judge = [&](const parity::Case& test) { return workers->run(test); };
+  const Verify verify = [&](const parity::Case& test) { return workers->run(test); };
   int by_climb = 0, by_chance = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Climbed climbed = climb(numeric_space(), seed, kCases, judge);
-    const int failed = failures_at_random(1000 + seed, kCases, judge);
+    const Climbed climbed = climb(numeric_space(), seed, kCases, verify);
+    const int failed = failures_at_random(1000 + seed, kCases, verify);
     std::cout << "seed " << seed << ": climb " << (climbed.failed ? "fails" : "does not fail")
               << " after " << climbed.run << " cases, z " << climbed.hardness.max_z << ", "
               << parity::to_text(climbed.worst.test) << "; of " << kCases << " random cases "

@@ -52,7 +52,7 @@ TEST(Coverage, KnowsTheRankOfTheWorstElement) {
         if (comm.rank() == culprit)
           output.o.mul_(1.5);
         return output;
-      };
+      });
       const parity::Verdict verdict = parity::verify(test, options);
       for (const parity::OracleVerdict& oracle : verdict.oracles)
         if (oracle.name == "parity") {

@@ -171,7 +171,7 @@ TEST(Search, ARankThatRunsAwayIsAHang) {
   const auto release = std::make_shared<std::atomic<bool>>(false);
   const auto ended = std::make_shared<std::atomic<int>>(0);
   const auto workers = thread_workers(
-      impatient([release, ended](Communicator& comm, const Case& test, const auto& input) {
+      impatient(parity::ours_with([release, ended](Communicator& comm, const Case& test, const auto& input) {
         if (test.world == 2 && comm.rank() == 1) {
           while (!*release)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -179,7 +179,7 @@ TEST(Search, ARankThatRunsAwayIsAHang) {
           throw std::runtime_error("released");
         }
         return parity::context_parallel(comm, test, input);
-      }),
+      })),
       8);
   EXPECT_EQ(workers->run(parity::parse_case("P2/s8/d4")).status, Status::kHang);
   EXPECT_TRUE(workers->left_behind());

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "parity/subject/outcome.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/world.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/worlds/mpi_checks.h"
 #include "property_tests/cp/attention/passes.h"
