@@ -144,10 +144,11 @@ std::map<std::string, Planted> planted() {
       {"goes-silent",
        {"from three ranks on, the last one sends its first message only",
         parity::with_transfers(go_silent)}},
-      {"runs-away", {"the second rank never comes back, nor waits", run_away}},
+      {"runs-away", {"the second rank never comes back, nor waits", parity::ours_with(run_away)}},
       {"fails-sometimes", {"dV is wrong in two of three runs", fail_sometimes()}},
       {"aborts-when-small",
-       {"dV is wrong, and below 8 tokens the process dies", abort_when_small}}};
+       {"dV is wrong, and below 8 tokens the process dies",
+        parity::ours_with(abort_when_small)}}};
 }
 
 }  // namespace ringcheck::search
