@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/verify/axes.h"
+#include "cli/verify/part_lists.h"
 #include "cli/environment.h"
 #include "cli/detection/hunters.h"
 #include "cli/detection/kill_matrix.h"

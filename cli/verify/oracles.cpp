@@ -4,7 +4,7 @@
 
 #include <c10/util/StringUtil.h>
 
-#include "cli/verify/axes.h"
+#include "cli/verify/part_lists.h"
 #include "cli/subcommand.h"
 #include "parity/judge/runner.h"
 

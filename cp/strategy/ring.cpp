@@ -70,7 +70,10 @@ std::string names_of_rotations() {
 // ":NAME" or ":NAME[keep]"; where no rotation is named, PyTorch's.
 Arguments parse(std::string_view text) {
   if (text.empty()) return {"alltoall", {}};
-  const std::string rotation(text.substr(text.starts_with(':') ? 1 : 0));
+  if (!text.starts_with(':'))
+    throw std::invalid_argument("'ring" + std::string(text) +
+                                "': a ring has its rotation behind a colon; use ring:p2p");
+  const std::string rotation(text.substr(1));
   const std::string name = rotation.substr(0, rotation.find('['));
   if (!Rotations::all().contains(name))
     throw std::invalid_argument("unknown rotation '" + name + "'; known: " + names_of_rotations());
@@ -117,7 +120,8 @@ const Strategies::Add registered{
      .make = make,
      .refuses = [](const Plan&, const BlockShape&) { return std::nullopt; },
      .partials = [](int world) { return world; },
-     .same_bits = same_bits}};
+     .same_bits = same_bits,
+     .representative = [](std::string_view) { return std::string(":p2p"); }}};
 
 }  // namespace
 }  // namespace ringcheck

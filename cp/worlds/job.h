@@ -5,6 +5,7 @@
 #include <c10/core/DeviceType.h>
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -35,7 +36,10 @@ class Job {
   // makes a communicator of its own, in which nothing is on its way. Collective.
   std::unique_ptr<Communicator> world(at::DeviceType device, std::chrono::milliseconds deadline);
   // Ends every rank of the job with this exit code.
-  [[noreturn]] void abort(int code) { host_->abort(code); }
+  [[noreturn]] void abort(int code) {
+    host_->abort(code);
+    std::terminate();  // it does not return
+  }
 
  private:
   Job(std::unique_ptr<Session> host, int gpu) : host_(std::move(host)), gpu_(gpu) {}

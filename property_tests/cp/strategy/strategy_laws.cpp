@@ -33,7 +33,7 @@ TEST(Strategies, CanonicalIsIdempotent) {
   }
 }
 
-// What a strategy does not know it refuses, with the value, what there is, and what to write.
+// What a strategy does not know it refuses, with the value and what there is or what to write.
 TEST(Strategies, UnknownArgumentsAreRefused) {
   for (const auto& [name, strategy] : Strategies::all())
     for (const std::string text :
@@ -42,9 +42,10 @@ TEST(Strategies, UnknownArgumentsAreRefused) {
         strategy.canonical(text);
         ADD_FAILURE() << name << text << " was taken";
       } catch (const std::invalid_argument& error) {
-        EXPECT_THAT(error.what(), HasSubstr("'" + name + text + "'"));
-        for (const std::string& value : strategy.values())
-          EXPECT_THAT(error.what(), HasSubstr(name + value));
+        const std::string said = text.starts_with(':') ? text.substr(1, text.find('[') - 1) : text;
+        EXPECT_THAT(error.what(), HasSubstr(said));
+        EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("known: "), HasSubstr("; use "),
+                                                 HasSubstr("the only option is ")));
       }
 }
 
@@ -59,6 +60,16 @@ TEST(Strategies, SameBitsIsSymmetric) {
         EXPECT_THAT(strategy.same_bits(other), testing::Contains(value)) << name;
       }
   }
+}
+
+// One of those that give the same bits stands for all of them, itself included.
+TEST(Strategies, OneStandsForThoseOfTheSameBits) {
+  for (const auto& [name, strategy] : Strategies::all())
+    for (const std::string& value : strategy.values()) {
+      const std::string one = strategy.representative(value);
+      if (one != value) EXPECT_THAT(strategy.same_bits(value), testing::Contains(one)) << name;
+      EXPECT_EQ(strategy.representative(one), one) << name;
+    }
 }
 
 // A row is merged from one partial result at least, and a world of one has nothing to merge.

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/case/case.h"
+
+namespace ringcheck::parity {
+
+at::ScalarType parse_dtype(const std::string& text) {
+  for (const at::ScalarType type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf})
+    if (dtype_text(type) == text) return type;
+  throw BadCase("unknown dtype '" + text + "'; known: float64, float32, bf16, fp16");
+}
+
+std::string dtype_text(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kDouble: return "float64";
+    case at::kFloat: return "float32";
+    case at::kBFloat16: return "bf16";
+    case at::kHalf: return "fp16";
+    default: return c10::toString(dtype);
+  }
+}
+
+}  // namespace ringcheck::parity
