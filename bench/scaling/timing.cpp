@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "parity/subject/subject.h"
+#include "parity/subject/ours.h"
 
 namespace ringcheck::bench {
 namespace {

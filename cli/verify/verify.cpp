@@ -28,6 +28,7 @@ struct Options {
   Telling telling;
   std::optional<double> deadline;  // seconds
   std::optional<std::string> sample;
+  int jobs = default_jobs();
   bool list = false;
 };
 
@@ -62,6 +63,7 @@ int list(const Selection& selection) {
 SupervisorOptions conduct(const Options& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
+  result.jobs = options.jobs;
   result.judging = {parse_oracles(options.telling.oracles), options.telling.sample};
   return result;
 }
@@ -161,6 +163,10 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
+  program.add_option("--jobs", options->jobs, "workers that run small cases at a time; a core each")
+      ->check(CLI::Range(1, 64))
+      ->group(group)
+      ->type_name("N");
   program
       .add_option("--oracles", options->telling.oracles,
                   "who judges: names, or all; default: those content with one run of a case")

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -72,6 +74,13 @@ std::string in_a_line(const std::string& text) {
   return all.empty() ? "it said nothing" : all;
 }
 
+// All scores of a case in float64, which the reference may hold, take little memory.
+bool is_small(const parity::Case& test) {
+  constexpr double kLittle = 1 << 28;
+  const auto rows = static_cast<double>(test.batch * test.q_heads * test.seq);
+  return rows * static_cast<double>(test.seq) * sizeof(double) <= kLittle;
+}
+
 class Supervision {
  public:
   Supervision(const std::vector<parity::Case>& cases, const SupervisorOptions& options)
@@ -82,8 +91,10 @@ class Supervision {
     for (auto& [ranks, indexes] : by_transport()) {
       if (ranks > 0 && !mpirun)
         skip(indexes, "mpirun was not found; install Open MPI or put its folder into PATH");
+      else if (ranks > 0)
+        run_all({*mpirun, ranks}, indexes);
       else
-        run_all(ranks > 0 ? Transport{*mpirun, ranks} : Transport{}, indexes);
+        run_side_by_side(indexes);
     }
     std::vector<CaseResult> results;
     for (auto& result : results_)
@@ -107,7 +118,42 @@ class Supervision {
     return groups;
   }
 
+  // Small cases dealt to several workers at a time, then the large ones, each with all of the
+  // machine. The first exception ends this process's part of it and is thrown here.
+  void run_side_by_side(const Indexes& indexes) {
+    std::vector<Indexes> hands(static_cast<size_t>(options_.jobs));
+    Indexes large;
+    size_t dealt = 0;
+    for (const size_t index : indexes)
+      (is_small(cases_[index]) ? hands[dealt++ % hands.size()] : large).push_back(index);
+    const int threads = threads_of_worker(std::min(dealt, hands.size()));
+    std::exception_ptr failure;
+    {
+      std::vector<std::jthread> players;
+      for (const Indexes& hand : hands)
+        if (!hand.empty())
+          players.emplace_back([&, hand] {
+            try {
+              run_all({.threads = threads}, hand);
+            } catch (...) {
+              const std::lock_guard lock(finishing_);
+              failure = std::current_exception();
+            }
+          });
+    }
+    if (failure)
+      std::rethrow_exception(failure);
+    run_all({}, large);
+  }
+
+  // Of `workers` that share the cores; 0, as many as there are, for one that has them alone.
+  static int threads_of_worker(size_t workers) {
+    const auto cores = std::max(1U, std::thread::hardware_concurrency());
+    return workers <= 1 ? 0 : std::max(1, static_cast<int>(cores / workers));
+  }
+
   void finish(size_t index, CaseResult result) {
+    const std::lock_guard lock(finishing_);
     if (options_.finished)
       options_.finished(result);
     results_[index] = std::move(result);
@@ -215,9 +261,15 @@ class Supervision {
   const std::vector<parity::Case>& cases_;
   const SupervisorOptions& options_;
   std::vector<std::optional<CaseResult>> results_;
+  std::mutex finishing_;
 };
 
 }  // namespace
+
+int default_jobs() {
+  constexpr unsigned kMost = 8;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMost));
+}
 
 double deadline_of(const parity::Case& test) {
   const double pairs = static_cast<double>(test.batch) * static_cast<double>(test.q_heads) *

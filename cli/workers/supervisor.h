@@ -11,9 +11,13 @@
 
 namespace ringcheck::cli {
 
+// Workers at a time, where nobody says how many: one a core, up to 8.
+int default_jobs();
+
 struct SupervisorOptions {
   std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
   parity::Judging judging;
+  int jobs = default_jobs();  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };
 

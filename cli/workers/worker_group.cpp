@@ -51,6 +51,8 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
     result.words = {transport.mpirun, "-n", std::to_string(transport.ranks)};
     result.environment = mpi_environment();
   }
+  if (transport.threads > 0)
+    result.environment["OMP_NUM_THREADS"] = std::to_string(transport.threads);
   // Threads that spin while they wait make a busy machine six times slower.
   result.environment["OMP_WAIT_POLICY"] = "passive";
   std::erase_if(result.environment, [](const auto& variable) {

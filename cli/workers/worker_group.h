@@ -19,6 +19,7 @@ namespace ringcheck::cli {
 struct Transport {
   std::string mpirun;  // empty: threads
   int ranks = 0;       // of mpirun
+  int threads = 0;     // that judge in each worker; 0: one a core
 };
 
 struct Finished {

@@ -8,6 +8,8 @@ std::optional<std::string> Demand::unmet(const Promise& promise) const {
   if (same_bits && !promise.deterministic) return "a subject that promises the same bits";
   if (separate_passes && !promise.separate_passes)
     return "a subject whose passes can be called one by one";
+  if (counts_memory && !promise.counts.contains(Promise::Counts::kMemory))
+    return "a subject whose memory is counted";
   return std::nullopt;
 }
 

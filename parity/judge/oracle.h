@@ -28,6 +28,7 @@ struct Evidence {
 struct Demand {
   bool same_bits = false;        // that it is deterministic
   bool separate_passes = false;
+  bool counts_memory = false;
   // The first that is not promised, in words, or nothing.
   std::optional<std::string> unmet(const Promise& promise) const;
 };

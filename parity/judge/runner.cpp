@@ -34,22 +34,30 @@ std::optional<Verdict> refused(const Case& test, const Subject& subject) {
   return verdict;
 }
 
-// The runs that the chosen oracles ask for beside that of the case, by oracle. An oracle one of
-// whose runs is not supported gets none, nor does one whose demand on the subject is not met.
-using Variations = std::map<std::string, std::vector<Run>>;
+// The runs that the chosen oracles ask for beside that of the case, by oracle, and why an oracle gets
+// none: its demand on the subject is not met, or one of its runs is not supported.
+struct Variations {
+  std::map<std::string, std::vector<Run>> runs;
+  std::map<std::string, std::string> missing;
+};
 
 Variations variations_of(const Case& test, const Subject& subject, const RunOptions& options) {
   const Promise promise = subject.promise(test);
-  Variations runs;
-  for (const std::string& name : options.judging.oracles)
-    if (const Oracle& oracle = Oracles::at(name); oracle.variations && !oracle.demand.unmet(promise))
-      runs[name] = oracle.variations(test);
-  std::erase_if(runs, [&](const auto& entry) {
-    return std::ranges::any_of(entry.second, [&](const Run& run) {
-      return subject.refuses(run.test).has_value();
-    });
-  });
-  return runs;
+  Variations variations;
+  for (const std::string& name : options.judging.oracles) {
+    const Oracle& oracle = Oracles::at(name);
+    if (!oracle.variations) continue;
+    std::vector<Run> runs;
+    std::string missing;
+    if (const auto unmet = oracle.demand.unmet(promise)) missing = "needs " + *unmet;
+    else runs = oracle.variations(test);
+    for (const Run& run : runs)
+      if (const auto reason = refuses(run, subject); reason && missing.empty())
+        missing = "a further run is not supported: " + *reason;
+    if (missing.empty()) variations.runs[name] = std::move(runs);
+    else variations.missing[name] = missing;
+  }
+  return variations;
 }
 
 at::Device device_of(const Outcome& outcome) {
@@ -62,6 +70,7 @@ at::Device device_of(const Outcome& outcome) {
 struct Observed {
   Outcome outcome;
   std::map<std::string, std::vector<Outcome>> variations;
+  std::map<std::string, std::string> no_variations;  // why an oracle has none
   std::map<std::string, double> seconds;
 };
 
@@ -85,13 +94,13 @@ std::vector<std::string> judges(const Observed& observed, const RunOptions& opti
 }
 
 // What a relation says of tensors that are not there is nothing.
-OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence) {
+OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence,
+                        const std::optional<std::string>& no_variations) {
   const bool complete = evidence.outcome.missing.empty() && evidence.outcome.withheld.empty();
   OracleVerdict result;
   result.status = Status::kNotApplicable;
   if (oracle.variations && evidence.variations.empty()) {
-    const auto unmet = oracle.demand.unmet(evidence.promise());
-    result.findings = {unmet                  ? "needs " + *unmet
+    result.findings = {no_variations          ? *no_variations
                        : oracle.needs.empty() ? "no further run of this case says anything"
                                               : "needs " + oracle.needs};
     return result;
@@ -119,7 +128,11 @@ Verdict judged(const Case& test, const Subject& subject, const Observed& observe
     const std::vector<Outcome> others = variations_for(name, observed);
     const auto begin = Clock::now();
     const Evidence evidence{test, subject, problem, observed.outcome, others, tick, options.judging.sample};
-    OracleVerdict result = judged_by(Oracles::at(name), evidence);
+    const auto missing = observed.no_variations.find(name);
+    OracleVerdict result =
+        judged_by(Oracles::at(name), evidence,
+                  missing == observed.no_variations.end() ? std::nullopt
+                                                          : std::optional(missing->second));
     result.name = name;
     const auto runs = observed.seconds.find(name);
     result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
@@ -167,7 +180,9 @@ std::optional<Observed> observe(const Case& test, const Subject& subject, World&
   };
   std::optional<Outcome> outcome = solved({test});
   Observed observed;
-  for (const auto& [oracle, runs] : variations_of(test, subject, options)) {
+  const Variations variations = variations_of(test, subject, options);
+  observed.no_variations = variations.missing;
+  for (const auto& [oracle, runs] : variations.runs) {
     const auto begin = Clock::now();
     for (const Run& run : runs)
       if (auto other = solved(run)) observed.variations[oracle].push_back(std::move(*other));

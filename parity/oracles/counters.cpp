@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/StringUtil.h>
 
+#include "parity/judge/exact/exact.h"
 #include "parity/judge/expected/expected.h"
-#include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
 namespace {
+
+using Counts = Promise::Counts;
 
 class Findings {
  public:
@@ -27,43 +29,78 @@ class Findings {
   int rank_;
 };
 
-void check_pass(const std::string& pass, const Counters& counted, const ExpectedPass& expected,
-                Findings& findings) {
+void check_traffic(const std::string& pass, const Counters& counted, const ExpectedPass& expected,
+                   Findings& findings) {
   findings.equal(pass + " bytes sent", counted.bytes_sent, expected.bytes);
   findings.equal(pass + " bytes received", counted.bytes_received, expected.bytes);
   findings.equal(pass + " messages", counted.messages, expected.messages);
+}
+
+void check_work(const std::string& pass, const Counters& counted, const ExpectedPass& expected,
+                Findings& findings) {
   findings.equal(pass + " pairs attended", counted.pairs, expected.pairs);
   findings.equal(pass + " FLOPs", counted.flops, expected.flops);
   findings.equal(pass + " steps", counted.steps, expected.steps);
 }
 
-std::vector<std::string> check_rank(const Case& test, int rank, const RankRecord& record) {
-  const ExpectedCounters expected = expected_counters(test, rank);
-  Findings findings(rank);
-  check_pass("forward", record.forward, expected.forward, findings);
-  check_pass("backward", record.backward, expected.backward, findings);
-  findings.equal("forward merges", record.forward.merges, expected.forward.steps);
+void check_memory(const RankRecord& record, const ExpectedCounters& expected, Findings& findings) {
   findings.equal("K and V bytes held", record.kv_bytes, expected.kv_bytes);
   findings.equal("gradient traveller bytes held", record.traveller_bytes, expected.traveller_bytes);
   findings.at_most("peak bytes", record.peak_bytes, expected.peak_bytes);
-  for (int peer = 0; peer < test.world; ++peer) {
-    findings.equal(c10::str("bytes sent to rank ", peer), record.sent_to.at(peer), expected.sent_to[peer]);
+}
+
+void check_peers(const RankRecord& record, const ExpectedCounters& expected, Findings& findings) {
+  for (size_t peer = 0; peer < expected.sent_to.size(); ++peer) {
+    findings.equal(c10::str("bytes sent to rank ", peer), record.sent_to.at(peer),
+                   expected.sent_to[peer]);
     findings.equal(c10::str("bytes received from rank ", peer), record.received_from.at(peer),
                    expected.received_from[peer]);
   }
+}
+
+std::vector<std::string> check_rank(const Case& test, const std::set<Counts>& counts, int rank,
+                                    const RankRecord& record) {
+  const ExpectedCounters expected = expected_counters(test, rank);
+  Findings findings(rank);
+  const auto passes = [&](const auto& check) {
+    check("forward", record.forward, expected.forward, findings);
+    check("backward", record.backward, expected.backward, findings);
+  };
+  if (counts.contains(Counts::kTraffic)) passes(check_traffic);
+  if (counts.contains(Counts::kWork)) {
+    passes(check_work);
+    findings.equal("forward merges", record.forward.merges, expected.forward.merges);
+  }
+  if (counts.contains(Counts::kMemory)) check_memory(record, expected, findings);
+  if (counts.contains(Counts::kTraffic)) check_peers(record, expected, findings);
   return findings.list;
 }
 
+// What the subject does not count is named; nobody has judged it.
+std::vector<std::string> uncounted(const std::set<Counts>& counts) {
+  std::vector<std::string> list;
+  for (const auto& [what, name] : {std::pair(Counts::kTraffic, "traffic"),
+                                   {Counts::kWork, "work"}, {Counts::kMemory, "memory"}})
+    if (!counts.contains(what)) list.push_back(std::string(name) + ": the subject does not count it");
+  return list;
+}
+
 OracleVerdict judge(const Evidence& evidence) {
+  const Case& test = evidence.test;
+  const std::set<Counts> counts = evidence.promise().counts;
+  if (counts.empty()) return not_applicable("the subject counts nothing");
+  if (!test.is_ours())
+    return not_applicable("no closed form says what subject " + test.subject + " should count");
   OracleVerdict verdict;
   verdict.contract = true;
   const auto& ranks = evidence.outcome.ranks;
-  if (static_cast<int>(ranks.size()) != evidence.test.world)
-    verdict.findings.push_back(c10::str(ranks.size(), " ranks reported, expected ", evidence.test.world));
+  if (static_cast<int>(ranks.size()) != test.world)
+    verdict.findings.push_back(c10::str(ranks.size(), " ranks reported, expected ", test.world));
   for (size_t rank = 0; rank < ranks.size(); ++rank)
-    for (std::string& finding : check_rank(evidence.test, static_cast<int>(rank), ranks[rank]))
+    for (std::string& finding : check_rank(test, counts, static_cast<int>(rank), ranks[rank]))
       verdict.findings.push_back(std::move(finding));
   if (!verdict.findings.empty()) verdict.status = Status::kFail;
+  for (std::string& what : uncounted(counts)) verdict.findings.push_back(std::move(what));
   return verdict;
 }
 

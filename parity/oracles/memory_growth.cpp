@@ -59,7 +59,8 @@ const Oracles::Add registered{
     "memory-growth",
     {"shards of a fixed size need no more memory where there are more ranks, but for the "
      "blocks that a rotation holds",
-     judge, runs, Oracle::Rigour::kBound, "further runs"}};
+     judge, runs, Oracle::Rigour::kBound, "further runs", "",
+     {.counts_memory = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

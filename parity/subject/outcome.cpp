@@ -218,7 +218,15 @@ std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world,
                        [&] { return solve_within(run, world, subject); });
 }
 
+std::optional<std::string> refuses(const Run& run, const Subject& subject) {
+  const bool rank_by_rank = run.surroundings || run.meanwhile || run.first_device != 0;
+  if (rank_by_rank && dynamic_cast<const WholeSubject*>(&subject) != nullptr)
+    return "the subject answers for all ranks at once, so nothing surrounds one of them";
+  return subject.refuses(run.test);
+}
+
 Outcome solve_whole(const Run& run, const WholeSubject& subject) {
+  if (const auto reason = refuses(run, subject)) throw std::logic_error(*reason);
   const Promise promise = subject.promise(run.test);
   std::vector<RankInput> inputs;
   for (int rank = 0; rank < run.test.world; ++rank) inputs.push_back(input_of(run, rank));
@@ -230,6 +238,7 @@ Outcome solve_whole(const Run& run, const WholeSubject& subject) {
   Outcome outcome;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     ranks[rank].record.wrong_pads = wrong_pads(run.test, inputs[rank].positions, ranks[rank]);
+    ranks[rank].record.grown_bytes = RankRecord::kUnseen;
     outcome.ranks.push_back(ranks[rank].record);
   }
   put_together(run.test, promise, ranks, outcome);

@@ -33,6 +33,10 @@ bool same_values(Outcome a, Outcome b);
 // other ranks. Collective.
 std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world, const Subject& subject);
 
+// Why a run cannot be made of this subject, or nothing: one that answers for all ranks at once has no
+// rank that anything could surround or come between.
+std::optional<std::string> refuses(const Run& run, const Subject& subject);
+
 // Asks a subject that answers for all ranks at once, where this process is.
 Outcome solve_whole(const Run& run, const WholeSubject& subject);
 

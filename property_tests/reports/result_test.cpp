@@ -14,7 +14,7 @@
 #include <limits>
 #include <sstream>
 
-#include "property_tests/reports/json_schema.h"
+#include "property_tests/reports/full_result.h"
 #include "property_tests/cli/program.h"
 #include "property_tests/property.h"
 #include "reports/console.h"
@@ -31,68 +31,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using ::testing::UnorderedElementsAre;
 using testing::read_text;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-
-CaseResult case_of(Status verdict) {
-  CaseResult test;
-  test.name = "ring:p2p/headtail/...";
-  test.group = "thread ring:p2p headtail";
-  test.verdict = verdict;
-  test.reproduce = "ringcheck verify --case 'ring:p2p/headtail/...'";
-  test.seconds = 0.25;
-  return test;
-}
-
-CaseResult failed(bool contract) {
-  CaseResult test = case_of(Status::kFail);
-  test.oracles = {{"parity", Status::kPass, false, {}, {}},
-                  {"counters", Status::kFail, contract, {}, {"3 messages, want 2"}}};
-  return test;
-}
-
-Result result_of(std::vector<CaseResult> cases) {
-  Result result;
-  result.environment.started = "2026-01-01T00:00:00Z";
-  result.environment.wall_seconds = 2;
-  result.cases = std::move(cases);
-  result.summary = summary_of(result.cases);
-  return result;
-}
-
-// A result with every member filled, with figures that JSON cannot hold.
-Result full_result() {
-  CaseResult test = failed(true);
-  TensorResult tensor{"dk",
-                      Status::kFail,
-                      kNan,
-                      0.25,
-                      kInfinity,
-                      -kInfinity,
-                      0.1,
-                      -1.5,
-                      1e-300,
-                      7,
-                      6,
-                      Status::kNotCalibrated,
-                      Status::kPass,
-                      "rank 1, position 3"};
-  test.oracles[0].tensors = {tensor, {}};
-  test.oracles[0].tensors[1].tensor = "o";
-  test.ranks = {
-      {0, 100, 90, 80, 0, {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}},
-       {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}}};
-  test.parts = {{"seed", "7"}};
-  test.findings = {"rank 0 in exchange kv"};
-  test.log = "line\n\x01\xff <&>\"'";
-  Result result = result_of({test, case_of(Status::kPass), case_of(Status::kHang)});
-  result.measurements = {{"time", {{"P", "4"}}, "s", {0.5, kNan}, "smaller", 0.75},
-                         {"messages", {}, "", {12}}};
-  return result;
-}
 
 nlohmann::json schema() {
   return nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
@@ -149,68 +88,6 @@ RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
     RC_ASSERT(std::isnan(back.seconds));
   else
     RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
-}
-
-TEST(Result, JsonObeysItsSchema) {
-  EXPECT_THAT(testing::schema_violations(schema(), to_json(full_result())), IsEmpty());
-  nlohmann::json wrong = to_json(full_result());
-  wrong["cases"][0]["verdict"] = "perfect";
-  wrong["summary"].erase("hang");
-  wrong["cases"][0]["ranks"][0]["forward"]["bytes_sent"] = -1;
-  EXPECT_THAT(
-      testing::schema_violations(schema(), wrong),
-      UnorderedElementsAre(
-          StartsWith("/cases/0/verdict: 'perfect' is not one of"),
-          "/summary: 'hang' is a required property",
-          "/cases/0/ranks/0/forward/bytes_sent: -1 is less than the minimum of 0"));
-}
-
-// A keyword that is misspelt, or a member that nobody describes, would let null pass.
-TEST(Result, TheSchemaSpeaksOfEveryValue) {
-  const nlohmann::json good = to_json(full_result()), values = good.flatten();
-  nlohmann::json wrong = good;
-  for (const auto& [path, value] : values.items())
-    wrong[nlohmann::json::json_pointer(path)] = nullptr;
-  const auto violations = testing::schema_violations(schema(), wrong);
-  for (const auto& [path, value] : values.items())
-    EXPECT_THAT(violations, Contains(StartsWith(path + ": "))) << path;
-}
-
-TEST(Result, WhatIsNoSchemaIsRefused) {
-  EXPECT_THROW(testing::schema_violations({{"type", "number of ranks"}}, 1), std::runtime_error);
-}
-
-// What each kind must have, and that no other will do.
-TEST(Result, AKindHasItsOwnMember) {
-  const auto violations = [](const nlohmann::json& file) {
-    return testing::schema_violations(schema(), file).size();
-  };
-  nlohmann::json bench = to_json(full_result());
-  bench["kind"] = "bench";
-  EXPECT_GT(violations(bench), 0U);
-  bench["bench"] = {{"errors", nlohmann::json::array()}};
-  EXPECT_EQ(violations(bench), 0U);
-  for (const char* kind :
-       {"verify", "faults", "sensitivity", "guard", "doctor", "bench", "scaling", "search"}) {
-    EXPECT_EQ(to_text(parse_kind(kind)), kind);
-    EXPECT_GT(violations(envelope(parse_kind(kind), full_result().environment)), 0U) << kind;
-  }
-  nlohmann::json unknown = to_json(full_result());
-  unknown["kind"] = "rumour";
-  EXPECT_GT(violations(unknown), 0U);
-  EXPECT_THROW(result_from_json(unknown), std::invalid_argument);
-}
-
-TEST(Result, TheOwnMemberOfAnotherKindIsRefused) {
-  const Environment here = full_result().environment;
-  const nlohmann::json file = envelope(Kind::kGuard, here, {{"verdict", "pass"}});
-  EXPECT_EQ(own_member(file, Kind::kGuard)["verdict"], "pass");
-  EXPECT_EQ(to_json(environment_from_json(file["environment"])), to_json(here));
-  EXPECT_THROW(own_member(file, Kind::kDoctor), std::invalid_argument);
-  EXPECT_THROW(own_member(envelope(Kind::kGuard, here), Kind::kGuard), std::invalid_argument);
-  nlohmann::json later = file;
-  later["schema_version"] = kSchemaVersion + 1;
-  EXPECT_THROW(own_member(later, Kind::kGuard), std::invalid_argument);
 }
 
 TEST(Result, FilesHaveALineForACaseAndAnyBytes) {

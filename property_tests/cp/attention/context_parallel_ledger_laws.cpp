@@ -148,14 +148,14 @@ class Spy final : public AttentionKernel {
   }
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
                   const Visibility& visibility) const override {
-    calls_.masks.push_back(mask);
-    calls_.scales.push_back(scale);
+    calls_.masks.push_back(scores.mask);
+    calls_.scales.push_back(scores.scale);
     return inner_->forward(q, kv, scores, visibility);
   }
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
                      const Visibility& visibility) const override {
-    calls_.masks.push_back(mask);
-    calls_.scales.push_back(scale);
+    calls_.masks.push_back(scores.mask);
+    calls_.scales.push_back(scores.scale);
     calls_.saved.push_back(saved);
     return inner_->backward(q, kv, saved, scores, visibility);
   }
