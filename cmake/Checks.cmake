@@ -36,3 +36,15 @@ add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND}
   -P ${PROJECT_SOURCE_DIR}/cmake/consumer_test/run.cmake)
 set_tests_properties(install_consumer PROPERTIES
   TIMEOUT 300 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+
+# A new member of every family is a new file a side, a part of a case a row. Most of the copy that it
+# builds comes from ccache; without, it takes as long as everything.
+if(NOT RINGCHECK_SANITIZE)
+  add_test(NAME members COMMAND ${CMAKE_COMMAND}
+    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D BUILD_DIR=${PROJECT_BINARY_DIR}
+    -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
+    -D BUILD_TYPE=${CMAKE_BUILD_TYPE} -D TORCH_PREFIX=${RINGCHECK_TORCH_PREFIX}
+    -P ${PROJECT_SOURCE_DIR}/cmake/members_test/run.cmake)
+  set_tests_properties(members PROPERTIES
+    TIMEOUT 3600 RUN_SERIAL ON ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+endif()

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 
@@ -80,11 +82,20 @@ Part strategy_part() {
   return row;
 }
 
+// NAME, and NAME[keep] of those that can hold what they gathered from forward to backward.
+Words rotations() {
+  Words texts;
+  for (const auto& [name, entry] : Rotations::all()) {
+    texts.push_back(name);
+    if (entry.can_keep) texts.push_back(name + "[keep]");
+  }
+  return texts;
+}
+
 // The argument of strategies that have one behind a colon, by itself.
 Part rotation_part() {
   Part row{.name = "rotation", .option = "rotation", .prefix = "",
-           .help = names_in_line(names_of(Rotations::all())) +
-                   "; allgather[keep] gathers once for both passes",
+           .help = names_in_line(rotations()),
            .standard = Case{}.arguments.substr(1)};
   row.print = [](const Case& c) {
     return c.is_ours() && c.arguments.starts_with(":") ? c.arguments.substr(1) : "";
@@ -121,8 +132,15 @@ Words balances() {
   return texts;
 }
 
+// The one that cuts into fewest pieces.
+std::string simplest_balancer(int world) {
+  const auto granule = [=](const auto& known) { return known.second.granule(1, world); };
+  return std::ranges::min_element(Balancers::all(), {}, granule)->first;
+}
+
 std::vector<Case> simpler_balances(const Case& test) {
-  std::vector<Case> list{with(test, [](Case& c) { c.balance = "contiguous", c.block = 1; })};
+  std::vector<Case> list{
+      with(test, [](Case& c) { c.balance = simplest_balancer(c.world), c.block = 1; })};
   for (const int64_t block : below(test.block, 1))
     list.push_back(with(test, [&](Case& c) { c.block = block; }));
   return list;

@@ -120,7 +120,7 @@ TEST(Search, FindsNothingInOurs) {
   SearchOptions options;
   options.seed = 7;
   options.cases = 60;
-  const auto [failure, tally, record] = found(parity::context_parallel, options);
+  const auto [failure, tally, record] = found(parity::ours(), options);
   EXPECT_FALSE(failure);
   EXPECT_EQ(tally.run, 60);
   EXPECT_GE(tally.passed, 54);

@@ -49,6 +49,7 @@ struct ExpectedRotation {
   std::function<int64_t(int world)> kv_held, gradients_held;  // blocks, at most at a time
   // The share of its bytes that a rank sends to, and receives from, each other one.
   std::function<std::vector<double>(int world, int rank)> to, from;
+  int64_t messages_a_block = 1;
 };
 using ExpectedRotations = Registry<ExpectedRotation>;
 

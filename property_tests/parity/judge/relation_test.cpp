@@ -131,7 +131,7 @@ TEST(Relations, EachRejectsTheSubjectThatBreaksIt) {
     for (const char* dtype : {"float64", "float32", "bf16", "fp16"}) {
       Case test = parity::parse_case(std::string("ring:p2p/headtail/P3/b2/hq4/hkv2/s37/d8/dv12/") +
                                      dtype + "/" + (breach.where.empty() ? "causal" : breach.where));
-      const Status clean = verdict_of(test, breach.relation, parity::context_parallel);
+      const Status clean = verdict_of(test, breach.relation, parity::ours());
       if (clean == Status::kNotApplicable) continue;
       EXPECT_EQ(clean, Status::kPass) << breach.relation << " " << dtype;
       EXPECT_EQ(verdict_of(test, breach.relation, broken(breach)), Status::kFail)
@@ -174,7 +174,7 @@ TEST(Relations, GradientsNextToNothingAreNoBreach) {
   for (const char* relation : {"score-scale", "value-scale", "gradient-scale"})
     EXPECT_EQ(verdict_of(parity::parse_case("ring:p2p/contiguous/causal/P3/b2/hq4/hkv2/s15/d16/"
                                             "dv24/bf16/scale:4.5/seed14"),
-                         relation, parity::context_parallel),
+                         relation, parity::ours()),
               Status::kPass)
         << relation;
 }

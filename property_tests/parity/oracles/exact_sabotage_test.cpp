@@ -27,7 +27,7 @@ Outcome outcome_of(const parity::Run& run, const parity::SharedSubject& subject)
 }
 
 parity::OracleVerdict judge(const std::string& oracle, const Case& test, const Outcome& outcome) {
-  return parity::Oracles::at(oracle).judge({test, parity::problem_of(test), outcome, {}, [] {}});
+  return parity::Oracles::at(oracle).judge({test, *parity::ours(), parity::problem_of(test), outcome, {}, [] {}});
 }
 
 at::Tensor& of(reference::Tensors& tensors, const std::string& name) {
@@ -56,7 +56,7 @@ Outcome of_other_data(const Case& test, const std::function<void(Case&)>& change
   return outcome_of({test, [change](Case other, const Positions& positions) {
                        change(other);
                        return parity::problem_of(other, positions);
-                     }}, parity::context_parallel);
+                     }}, parity::ours());
 }
 
 std::vector<Wrong> wrongs(const Case& test, const Outcome& right) {
@@ -133,7 +133,7 @@ TEST_P(Sabotage, IsRejectedWhereverItShows) {
   const ExactOracle& oracle = GetParam();
   std::map<std::string, int> rejected, unseen;
   for (const Case& test : cases(oracle.family)) {
-    const Outcome right = outcome_of({test}, parity::context_parallel);
+    const Outcome right = outcome_of({test}, parity::ours());
     ASSERT_EQ(judge(oracle.name, test, right).status, Status::kPass) << parity::to_text(test);
     for (const Wrong& wrong : wrongs(test, right)) {
       if (is_blind(oracle, wrong.name) || !differs(oracle, right, wrong.outcome)) {

@@ -9,10 +9,10 @@ namespace ringcheck::parity {
 namespace {
 
 ExpectedPass pass(const Case& test, int rank, const ExpectedRotation::Moves& moves,
-                  int64_t flops_a_pair) {
+                  int64_t messages_a_block, int64_t flops_a_pair) {
   const int64_t pairs = pairs_of(test, rank);
   return {moves.kv * kv_block_bytes(test) + moves.gradients * gradient_block_bytes(test),
-          moves.kv + moves.gradients, pairs, pairs * flops_a_pair, test.world, 0};
+          (moves.kv + moves.gradients) * messages_a_block, pairs, pairs * flops_a_pair, test.world, 0};
 }
 
 std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares) {
@@ -33,11 +33,11 @@ ExpectedCounters counters(const Case& test, int rank) {
   const ExpectedRotation& moves = found->second;
   const bool keep = !rotation.arguments.empty();
   ExpectedCounters expected;
-  expected.forward =
-      pass(test, rank, moves.forward(test.world), 2 * (test.dim + test.dim_v));
+  expected.forward = pass(test, rank, moves.forward(test.world), moves.messages_a_block,
+                          2 * (test.dim + test.dim_v));
   expected.forward.merges = test.world;
-  expected.backward =
-      pass(test, rank, moves.backward(test.world, keep), 6 * test.dim + 4 * test.dim_v);
+  expected.backward = pass(test, rank, moves.backward(test.world, keep), moves.messages_a_block,
+                           6 * test.dim + 4 * test.dim_v);
   expected.kv_bytes = moves.kv_held(test.world) * kv_block_bytes(test);
   expected.traveller_bytes = moves.gradients_held(test.world) * gradient_block_bytes(test);
   const int64_t total = expected.forward.bytes + expected.backward.bytes;

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Forward every rank sends its K and V to every other one, and sees a block of each of the P; P
+// partial results take P - 1 merges. Backward nothing comes again, and every rank sends each other
+// one the gradients of its block. Held are the own block and P gathered ones; the terms for P
+// owners, and those that come from the others.
+ExpectedCounters counters(const Case& test, int rank) {
+  const int64_t others = test.world - 1, pairs = pairs_of(test, rank);
+  const int64_t kv = kv_block_bytes(test), gradient = gradient_block_bytes(test);
+  ExpectedCounters expected;
+  expected.forward = {others * kv, others, pairs, pairs * 2 * (test.dim + test.dim_v), test.world,
+                      others};
+  expected.backward = {others * gradient, others, pairs, pairs * (6 * test.dim + 4 * test.dim_v),
+                       test.world, 0};
+  expected.kv_bytes = (test.world + 1) * kv;
+  expected.traveller_bytes = (2 * test.world - 1) * gradient;
+  expected.sent_to.assign(test.world, kv + gradient);
+  expected.sent_to[rank] = 0;
+  expected.received_from = expected.sent_to;
+  return expected;
+}
+
+const ExpectedStrategies::Add registered{"gather", {counters}};
+
+}  // namespace
+}  // namespace ringcheck::parity
