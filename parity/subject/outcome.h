@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "parity/subject/run.h"
-#include "reference/attention.h"
+#include "reference/tensors.h"
 
 namespace ringcheck::parity {
 
