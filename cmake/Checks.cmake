@@ -14,14 +14,16 @@ add_custom_target(header_checks ${all})
 add_dependencies(header_checks
   ringcheck_core_verify_interface_header_sets ringcheck_reports_verify_interface_header_sets)
 
-# Who may include whom, and whether that check would notice; how long files are; the scripts.
+# Who may include whom, and whether that check would notice; how long files are; the scripts; whether
+# what pages name is there.
 set(ci ${PROJECT_SOURCE_DIR}/ci)
 add_test(NAME includes COMMAND ${ci}/check_includes.sh ${PROJECT_SOURCE_DIR} ${RINGCHECK_BOXES_FILE})
 add_test(NAME includes_test
   COMMAND ${ci}/check_includes_test.sh ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER})
 add_test(NAME sizes COMMAND ${ci}/check_sizes.sh)
 add_test(NAME scripts COMMAND ${ci}/check_scripts.sh)
-set_tests_properties(includes includes_test sizes scripts PROPERTIES TIMEOUT 120)
+add_test(NAME docs COMMAND ${ci}/check_docs.sh)
+set_tests_properties(includes includes_test sizes scripts docs PROPERTIES TIMEOUT 120)
 
 # What is installed can be found and used.
 set(consumer_flags "")

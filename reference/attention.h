@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "reference/mask.h"
+#include "reference/tensors.h"
 
 namespace ringcheck::reference {
 
@@ -21,15 +22,6 @@ struct Inputs {
   at::Tensor d_o;  // [batch, q_heads, seq, dim_v], the gradient of a loss in o
   Mask mask;       // of length seq
   double scale = 1;  // of the scores q k^T, usually 1 / sqrt(dim)
-};
-
-// One value per element of every judged tensor, in float64.
-struct Tensors {
-  at::Tensor o;    // [batch, q_heads, seq, dim_v]
-  at::Tensor lse;  // [batch, q_heads, seq], natural logarithm
-  at::Tensor dq;   // [batch, q_heads, seq, dim]
-  at::Tensor dk;   // [batch, kv_heads, seq, dim]
-  at::Tensor dv;   // [batch, kv_heads, seq, dim_v]
 };
 
 struct Tiling {

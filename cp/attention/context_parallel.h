@@ -30,8 +30,8 @@ class ContextParallel {
     std::unique_ptr<Strategy> strategy;
     QBlock q;      // rotated
     KvBlock kv;    // rotated
-    at::Tensor o;  // [batch, q_heads, slots, dim_v], in the dtype of q
-    at::Tensor lse;
+    at::Tensor o;    // [batch, q_heads, slots, dim_v], in the dtype of q
+    at::Tensor lse;  // [batch, q_heads, slots], in accumulation type
   };
 
   // Throws std::invalid_argument on arguments that the strategy does not take, and on a layout of
@@ -44,8 +44,9 @@ class ContextParallel {
   // refuses a block. Collective.
   Context forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-  // Gradients of q, k and v of this rank, in their dtype. Collective; a context is left as it was,
-  // so that a second pass computes the same.
+  // Gradients of q, k and v of this rank, in their dtype, from that of o, in its shape and dtype
+  // (std::invalid_argument otherwise). Collective; a context is left as it was, so that a second
+  // pass computes the same.
   Gradients backward(Context& context, const at::Tensor& d_o);
 
   Communicator& communicator() const { return comm_; }

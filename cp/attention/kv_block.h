@@ -45,6 +45,7 @@ struct QBlock {
 // A flat buffer for one block, counted under its tag.
 at::Tensor buffer(const KvShape& shape, MemoryTag tag);
 
+// A copy of k [batch, heads, slots, dim] and v [batch, heads, slots, dim_v], of one dtype.
 KvBlock pack(const at::Tensor& k, const at::Tensor& v, Positions positions);
 
 }  // namespace ringcheck

@@ -14,7 +14,9 @@ namespace ringcheck {
 // Rotary position embedding (Su et al., RoFormer, section 3.4.2).
 struct Rope {
   enum class Pairing { kNone, kHalf, kInterleaved };  // (c, c + dim/2) or (2c, 2c + 1)
-  // Frequency scaling of Llama 3.1.
+  // Frequency scaling of Llama 3.1: a pair that turns less than `low` times over original_length
+  // positions turns `factor` times slower, one that turns more than `high` times as it did, and
+  // between them a blend.
   struct Llama3 {
     double factor = 8, low = 1, high = 4, original_length = 8192;
     bool operator==(const Llama3&) const = default;

@@ -20,6 +20,7 @@ namespace ringcheck {
 //   rotation.start(own);
 //   while (const auto kv = rotation.next()) use(*kv);
 //
+// (Liu, Zaharia and Abbeel, Ring Attention, 2023, section 3.)
 // On return, next() has already posted the transfer of the block after the one it hands out, so
 // that communication overlaps with use(). A block is valid until the next call.
 class Rotation {
@@ -35,7 +36,8 @@ class Rotation {
 class GradientCarrier {
  public:
   virtual ~GradientCarrier() = default;
-  // The gradients, in accumulation type, of the block that the rotation handed out last.
+  // The gradients, in accumulation type, of the block that the rotation handed out last:
+  // dk [batch, kv_heads, slots, dim], dv [batch, kv_heads, slots, dim_v].
   virtual void add(const at::Tensor& dk, const at::Tensor& dv) = 0;
   // After the last block: the finished gradients of the own block.
   virtual PackedKv home() = 0;

@@ -16,10 +16,11 @@
 namespace ringcheck {
 
 // One way to spread attention over the ranks of a communicator: a forward pass and, afterwards,
-// its backward pass, any number of times. May keep state from one to the other.
+// its backward pass, any number of times. May keep state from one to the other. Collective.
 class Strategy {
  public:
   virtual ~Strategy() = default;
+  // Of this rank's queries over the keys of all ranks.
   virtual Partial forward(const QBlock& q, const KvBlock& own) = 0;
   // Gradients of this rank's q, k and v in accumulation type, the terms of all ranks included.
   virtual Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) = 0;

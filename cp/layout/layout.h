@@ -8,8 +8,8 @@
 
 namespace ringcheck {
 
-// The positions of every rank of a world, as queries and as keys: the same in self attention. All
-// shards have the same number of slots.
+// The positions of every rank of a world, by rank, as queries and as keys: the same in self
+// attention. All shards have the same number of slots.
 struct Layout {
   std::vector<Positions> queries, keys;
 

@@ -49,7 +49,7 @@ struct Transferred {
 struct Counters {
   int64_t bytes_sent = 0, bytes_received = 0;
   int64_t messages = 0;  // non-empty payloads sent to another rank
-  int64_t pairs = 0, flops = 0, steps = 0, merges = 0;
+  int64_t pairs = 0, flops = 0, steps = 0, merges = 0;  // steps: blocks attended
   bool operator==(const Counters&) const = default;
 };
 

@@ -41,7 +41,7 @@ double normal(const Element& e);
 double filled(double value, const Element& e, at::ScalarType dtype);
 
 // How the numbers of a problem are distributed. Made of integers, exact operations and rounded
-// + - x / alone, so that every machine makes the same. Adding one: a file in parity/data.
+// + - x / alone, so that every machine makes the same. Adding one: a file in parity/case/data.
 struct DataFamily {
   std::string says;
   // Writes the channels of one token; `first` is its channel 0.

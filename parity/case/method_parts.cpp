@@ -49,9 +49,11 @@ Words strategies() {
   return texts;
 }
 
+// The default strategy for another one; of one strategy, the arguments that stand for all alike.
 std::vector<Case> simpler_strategies(const Case& test) {
-  std::vector<Case> list{with(test, [](Case& c) { set_strategy(c, Case{}.strategy, ""); }),
-                         representative(test)};
+  std::vector<Case> list{representative(test)};
+  if (test.strategy != Case{}.strategy)
+    list.push_back(with(test, [](Case& c) { set_strategy(c, Case{}.strategy, ""); }));
   for (const std::string& arguments : Strategies::at(test.strategy).values())
     if (test.arguments.starts_with(arguments) && test.arguments != arguments)  // without an option
       list.push_back(with(test, [&](Case& c) { c.arguments = arguments; }));

@@ -31,8 +31,8 @@ struct Named {
 // In place of oracle.judge(evidence).
 using AskOracle = std::function<OracleVerdict(const Oracle& oracle, const Evidence& evidence)>;
 
-// A planted bug: something that some oracle must catch. Adding one is a line in a file of
-// parity/faults, a decorator around one interface.
+// A planted bug: something that some oracle must catch. Adding one is a row in a file of
+// parity/faults/catalogue, a decorator around one interface.
 struct Fault {
   std::vector<std::string> operators = {};  // of the catalogue of real bugs: M13
   std::string stands_for;                   // the real bug, or where such a bug was described

@@ -15,7 +15,7 @@ namespace ringcheck::parity {
 struct Evidence {
   const Case& test;
   const Subject& subject;  // whose outcome it is: asked for its promises alone
-  const Problem& problem;
+  const Problem& problem;  // of the whole sequence, on the device of the outcome
   const Outcome& outcome;
   const std::vector<Outcome>& variations;  // of the runs that the oracle asked for, in its order
   std::function<void()> tick;  // a sign of life during long work, of one thread at a time

@@ -15,7 +15,8 @@ inline constexpr double kHard = 1.001;
 // Gaussian tail 1e-15 an element, sub-Gaussian 2.5e-14.
 inline constexpr double kStat = 8;
 
-// Part of a tensor beside its truth: [pairs, shared, slots, dim], or without dim.
+// Part of a tensor beside its truth: [pairs, shared, slots, dim], or without dim. A pair is a batch
+// entry and a key-value head; shared are the query heads that read it, one for dK and dV.
 struct Compared {
   at::Tensor actual, value, bound, sigma;  // actual in any dtype, the others in float64
   int64_t first_pair = 0;                  // of the whole tensor

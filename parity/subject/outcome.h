@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "parity/subject/run.h"
-#include "reference/attention.h"
+#include "reference/tensors.h"
 
 namespace ringcheck::parity {
 
 // What a subject computed, put together in sequence order, and what its ranks measured.
 struct Outcome {
-  reference::Tensors tensors;      // in the dtypes the subject returned them in
+  reference::Tensors tensors;      // [batch, heads, seq, dim], lse without dim; dtypes as returned
   at::Tensor q_rotated, k_rotated;
   std::vector<RankRecord> ranks;
   std::vector<std::string> missing = {};  // tensors that were not returned, with the rank, in words

@@ -20,7 +20,11 @@ struct Promise {
   // Tensors that every rank returns: of o, lse, dq, dk, dv, and q and k as they were attended.
   std::set<std::string> shows{"o", "lse", "dq", "dk", "dv"};
   // What it counts while it runs; nothing of it is judged otherwise.
-  enum class Counts { kTraffic, kWork, kMemory };
+  enum class Counts {
+    kTraffic,  // bytes, messages and bytes by peer
+    kWork,     // pairs, FLOPs, steps, merges
+    kMemory    // bytes held, and their peak
+  };
   std::set<Counts> counts;
   bool separate_passes = false;  // forward and backward can be called one by one, and again
   std::map<std::string, Chart> charts;  // by tensor, where it was calibrated at this very case

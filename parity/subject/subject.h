@@ -40,8 +40,9 @@ struct Placed {
   Placement placement = Placement::kSharded;
 };
 
-// What one rank gives back, [batch, heads, slots, dim]: what its subject promised to show. What is
-// missing otherwise is a failure.
+// What one rank gives back, [batch, heads, slots, dim], lse without dim, in any dtype: what its
+// subject promised to show. What is missing otherwise is a failure. At pad slots lse is -inf and
+// everything else zero.
 struct RankOutput {
   at::Tensor o, lse, dq, dk, dv;
   at::Tensor q_rotated, k_rotated;  // q and k as they were attended
@@ -64,7 +65,7 @@ class Subject {
 // One that answers for all ranks at once: in one process that holds them all, or from files.
 class WholeSubject : public Subject {
  public:
-  // By rank, as the inputs.
+  // By rank, as the inputs; as many outputs as ranks.
   virtual std::vector<RankOutput> solve(const Case& test,
                                         const std::vector<RankInput>& inputs) const = 0;
   RankOutput run(Communicator&, const Case&, const RankInput&) const final {

@@ -16,9 +16,9 @@ namespace ringcheck::parity {
 class World {
  public:
   virtual ~World() = default;
-  // Runs the subject on the ranks of the case and brings everything to rank 0; nothing on the others.
-  // Collective. Throws RankFailure where a rank failed and the others ended with it; any other
-  // exception is that of this process, whose job must end.
+  // Runs the subject on the ranks of the case and brings everything to rank 0; nothing on the
+  // others. Collective. Throws RankFailure where a rank failed and the others ended with it; any
+  // other exception is that of this process, whose job must end.
   virtual std::optional<Outcome> solve(const Run& run, const Subject& subject) = 0;
   // Whether outcomes come to this process.
   virtual bool is_first() const { return true; }
@@ -39,7 +39,8 @@ class ThreadRanks final : public World {
   Observer observer_;
 };
 
-// The processes of this job, of which this is one, a rank each: `connect` makes a communicator of all of them for a case.
+// The processes of this job, of which this is one, a rank each: `connect` makes a communicator of
+// all of them for a case.
 class ProcessRanks final : public World {
  public:
   using Connect = std::function<std::shared_ptr<Communicator>(const Case&)>;
