@@ -72,6 +72,7 @@ std::vector<Case> replaced(std::vector<Case> cases, const Part& part,
 std::vector<Part> options_of_cases() {
   std::vector<Part> rows = parity::parts();
   std::erase_if(rows, [](const Part& part) { return part.option.empty(); });
+  std::ranges::stable_partition(rows, [](const Part& part) { return part.name == "world"; });
   return rows;
 }
 

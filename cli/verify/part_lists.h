@@ -13,7 +13,7 @@ namespace ringcheck::cli {
 // What was said of the parts of a case, by option: values in their text form.
 using PartLists = std::map<std::string, std::vector<std::string>>;
 
-// The parts that have an option of their own.
+// The parts that have an option of their own, in the order in which lists multiply: worlds first.
 std::vector<parity::Part> options_of_cases();
 
 // Splits lists at commas outside brackets. Throws BadCase on an empty value.

@@ -10,6 +10,7 @@
 
 #include "parity/case/safetensors.h"
 #include "property_tests/cli/program.h"
+#include "property_tests/parity/case/generators.h"
 #include "property_tests/reports/json_schema.h"
 #include "reports/envelope.h"
 
@@ -67,12 +68,12 @@ TEST_F(ResultFiles, Faults) {
 TEST_F(ResultFiles, Guard) {
   parity::Safetensors dump;
   for (const char* name : {"q", "k", "v", "o", "do", "dq", "dk", "dv"})
-    dump.tensors[name] = at::zeros({1, 1, 4, 8});
+    dump.tensors[name] = ringcheck::normal({1, 1, 64, 8}, std::string(name)[0]);  // no attention
   parity::write_safetensors(folder_.file("dump.safetensors"), dump);
-  const int shows_nothing = 6;
+  const int wrong = 1;
   const json all = result({"ringcheck", "guard", folder_.file("dump.safetensors"), "--json"},
-                          "guard", shows_nothing);
-  EXPECT_EQ(all["guard"]["verdict"], "inconclusive");
+                          "guard", wrong);
+  EXPECT_EQ(all["guard"]["verdict"], "fail");
   EXPECT_EQ(all["guard"]["laws"].size(), 4U);
 }
 
@@ -132,6 +133,17 @@ TEST_F(ResultFiles, Search) {
                           "search", found);
   EXPECT_EQ(all["search"]["subject"], "wide-window");
   EXPECT_EQ(all["search"]["failure"]["minimal"]["verdict"], "fail");
+}
+
+// Ranks that are processes agree; the first one writes.
+TEST_F(ResultFiles, ScalingOfProcesses) {
+  const Ran ran = Running({"/usr/bin/env", "mpirun", "-n", "2",
+                           std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_scaling",
+                           "--case", kCase, "--pairs", "2", "--json", file()}).wait();
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  const json all = json::parse(read_text(file()));
+  EXPECT_EQ(all["summary"]["passed"], 1);
+  EXPECT_FALSE(all["measurements"].empty());
 }
 
 // Bad files are refused before any work.

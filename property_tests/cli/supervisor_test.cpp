@@ -84,7 +84,7 @@ TEST_F(Supervisor, AStoppedMpiRankIsAHangThatNamesIt) {
 }
 
 TEST_F(Supervisor, AKilledThreadWorkerCostsItsCaseOnly) {
-  start({"--case", kLargeThread, "--case", kSmallThread});
+  start({"--case", kLargeThread, "--case", kSmallThread, "--jobs", "1"});
   ::kill(worker(-1), SIGKILL);
   EXPECT_EQ(end().code, 5);
   EXPECT_EQ(cases()[0]["verdict"], "crash");
@@ -101,7 +101,7 @@ TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {
 }
 
 TEST_F(Supervisor, AStoppedThreadWorkerIsAHang) {
-  start({"--case", kLargeThread, "--case", kSmallThread, "--deadline", "5"});
+  start({"--case", kLargeThread, "--case", kSmallThread, "--deadline", "5", "--jobs", "1"});
   ::kill(worker(-1), SIGSTOP);
   EXPECT_EQ(end().code, 5);
   EXPECT_EQ(cases()[0]["verdict"], "hang");

@@ -110,21 +110,31 @@ TEST(Parity, AcceptsAnUntouchedOutcome) {
 
 TEST(Parity, RejectsPadSlotsThatHoldSomething) {
   // 37 slots do not divide among 3 ranks: the last slots of some rank are pads.
-  const Verdict verdict = verify_spoilt(cases()[1], [](Communicator&, RankOutput& o) {
-    o.record.wrong_pads = 1;
+  const Case test = cases()[1];
+  const Verdict verdict = verify_spoilt(test, [&](Communicator& comm, RankOutput& o) {
+    const auto positions = flatten(parity::layout_of(test).queries.at(comm.rank()));
+    for (size_t slot = 0; slot < positions.size(); ++slot)
+      if (positions[slot] >= test.seq) o.dk.select(2, static_cast<int64_t>(slot)).fill_(1);
   });
   EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_THAT(oracle(verdict, "parity").findings,
+              testing::Contains(testing::HasSubstr("of pad slots are not exactly empty")));
 }
 
 // Neither a failure of the subject nor a pass.
 TEST(Parity, SaysThatItNeedsTheRotatedTensors) {
   const Case test = parity::parse_case("ring:p2p/P3/hq2/hkv1/s31/d8/bf16/rope:half[10000]");
   const Spoil hides = [](Communicator&, RankOutput& o) { o.k_rotated.reset(); };
-  const Verdict verdict = verify_spoilt(test, hides);
+  const auto says_so = [](parity::Promise& promise) {
+    promise.shows.erase("q");
+    promise.shows.erase("k");
+  };
+  const Verdict verdict = verify_spoilt(test, hides, {}, says_so);
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   EXPECT_THAT(verdict.reason, testing::HasSubstr("rotated q and k"));
   for (const char* name : {"rope", "rope-norms"})
     EXPECT_EQ(oracle(verdict, name).status, Status::kNotApplicable) << name;
+  EXPECT_EQ(verify_spoilt(test, hides).status, Status::kFail);  // it promised to show them
 }
 
 TEST(RopeOracle, RejectsAnotherPosition) {
