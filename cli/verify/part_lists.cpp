@@ -67,6 +67,16 @@ std::vector<Case> replaced(std::vector<Case> cases, const Part& part,
   return cases;
 }
 
+// A rotation is the argument of a strategy: two places to say one thing must not differ.
+void check_said_once(const PartLists& values) {
+  const auto strategy = values.find("strategy");
+  if (strategy == values.end() || values.find("rotation") == values.end()) return;
+  for (const std::string& text : strategy->second)
+    if (text.find(':') != std::string::npos)
+      throw UsageError("--strategy " + text + " says its rotation, and so does --rotation; "
+                       "leave one of them out");
+}
+
 }  // namespace
 
 std::vector<Part> options_of_cases() {
@@ -88,6 +98,7 @@ std::vector<std::string> split_values(const std::vector<std::string>& lists) {
 }
 
 std::vector<Case> product(const PartLists& values, const Case& base) {
+  check_said_once(values);
   std::vector<Case> cases{base};
   std::set<std::string> said;
   for (const Part& part : options_of_cases()) {
@@ -111,12 +122,18 @@ std::vector<Case> product(const PartLists& values, const Case& base) {
 }
 
 std::vector<Case> filtered(std::vector<Case> cases, const PartLists& values) {
+  check_said_once(values);
   for (const Part& part : options_of_cases()) {
     const auto given = values.find(part.option);
     if (given == values.end())
       continue;
     if (part.replaces) {
       cases = replaced(std::move(cases), part, given->second);
+      std::set<std::string> said;
+      for (const Part& other : options_of_cases())
+        if (values.contains(other.option)) said.insert(other.name);
+      for (Case test : cases)
+        if (!test.is_ours()) parity::follow(test, said);  // or throws
       continue;
     }
     for (const std::string& value : given->second)

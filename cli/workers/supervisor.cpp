@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -119,7 +120,7 @@ class Supervision {
   }
 
   // Small cases dealt to several workers at a time, then the large ones, each with all of the
-  // machine. The first exception ends this process's part of it and is thrown here.
+  // machine. The first exception is thrown here, when the workers of the others have ended.
   void run_side_by_side(const Indexes& indexes) {
     std::vector<Indexes> hands(static_cast<size_t>(options_.jobs));
     Indexes large;
@@ -134,10 +135,12 @@ class Supervision {
         if (!hand.empty())
           players.emplace_back([&, hand] {
             try {
-              run_all({.threads = threads}, hand);
+              run_all(Transport{"", 0, threads}, hand);
             } catch (...) {
               const std::lock_guard lock(finishing_);
-              failure = std::current_exception();
+              if (!failure)
+                failure = std::current_exception();
+              stopping_ = true;
             }
           });
     }
@@ -166,7 +169,7 @@ class Supervision {
 
   // A new worker for what the last one left, until nothing is left.
   void run_all(const Transport& transport, Indexes pending) {
-    while (!pending.empty()) {
+    while (!pending.empty() && !stopping_) {
       if (interrupt_signal != 0)
         return skip(pending, "interrupted by " + std::string(::strsignal(interrupt_signal)));
       run_some(transport, pending);
@@ -186,7 +189,7 @@ class Supervision {
     for (;;) {
       const bool ended = workers.poll().has_value();  // before the results: none is missed
       take(workers, all, pending);
-      if (ended || pending.empty() || interrupt_signal != 0)
+      if (ended || pending.empty() || interrupt_signal != 0 || stopping_)
         break;
       if (const uint64_t now = workers.progress(); now != progress) {
         progress = now;
@@ -198,7 +201,7 @@ class Supervision {
     }
     if (pending.empty())
       return check_end(workers, all.back());
-    if (interrupt_signal == 0)
+    if (interrupt_signal == 0 && !stopping_)
       bury(workers, seconds_since(alive), all, pending);
   }
 
@@ -262,6 +265,7 @@ class Supervision {
   const SupervisorOptions& options_;
   std::vector<std::optional<CaseResult>> results_;
   std::mutex finishing_;
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace

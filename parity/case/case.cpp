@@ -73,16 +73,19 @@ nlohmann::json to_json(const Case& test) {
 Case case_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw BadCase("case in JSON: want an object of its parts");
   Case test;
-  for (const auto& [name, value] : json.items()) {
-    if (!value.is_string() && !value.is_number_unsigned())
-      throw BadCase("case in JSON: part " + name + " is " + value.dump() +
+  std::set<std::string> said;
+  for (const Part& row : parts()) {
+    const auto found = json.find(row.name);
+    if (found == json.end()) continue;
+    if (!found->is_string() && !found->is_number_unsigned())
+      throw BadCase("case in JSON: part " + row.name + " is " + found->dump() +
                     "; want a text or a whole number");
-    try {
-      part(name).parse(test, value.is_string() ? value.get<std::string>() : value.dump());
-    } catch (const std::out_of_range& error) {
-      throw BadCase(std::string("case in JSON: ") + error.what());
-    }
+    row.parse(test, found->is_string() ? found->get<std::string>() : found->dump());
+    said.insert(row.name);
   }
+  for (const auto& [name, value] : json.items())
+    if (!said.contains(name)) throw BadCase("case in JSON: a case has no part " + name);
+  follow(test, said);
   validate(test);
   return test;
 }

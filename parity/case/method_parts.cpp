@@ -67,7 +67,11 @@ Part subject_part() {
   row.replaces = true;
   // Ours is said by its strategy.
   row.print = [](const Case& c) { return c.is_ours() ? "" : c.subject; };
-  row.parse = [](Case& c, const std::string& text) { c.subject = text; };
+  row.parse = [](Case& c, const std::string& text) {
+    if (text.empty() || text.ends_with("[]"))
+      throw BadCase("subject '" + text + "' says no arguments in its brackets; leave them out");
+    c.subject = text;
+  };
   row.values = [] { return Words{Method::kOurs}; };
   return row;
 }

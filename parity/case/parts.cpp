@@ -32,6 +32,11 @@ const Part& part(const std::string& name) {
 }
 
 void follow(Case& test, const std::set<std::string>& said) {
+  for (const char* own : {"strategy", "rotation", "kernel"})
+    if (!test.is_ours() && said.contains(own))
+      throw BadCase(std::string(own) + " is said of subject " + test.subject +
+                    ", which has none; say its arguments in brackets behind its name, or leave " +
+                    own + " out");
   for (const Part& row : parts())
     if (row.follow) row.follow(test, said);
 }

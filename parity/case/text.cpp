@@ -47,7 +47,8 @@ int64_t parse_size(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string unit(end, text.data() + text.size());
   const int64_t factor = unit.empty() ? 1 : unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
-  if (error != std::errc() || factor == 0 || value > (int64_t{1} << 40) / factor)
+  const int64_t most = factor == 0 ? 0 : (int64_t{1} << 40) / factor;
+  if (error != std::errc() || factor == 0 || value > most || value < -most)
     throw BadCase("'" + text + "' is not a size; want a number, with K or M for 1024 or 1048576");
   return value * factor;
 }

@@ -9,8 +9,10 @@
 namespace ringcheck::parity {
 
 reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome) {
-  return {outcome.q_rotated.defined() ? outcome.q_rotated : problem.q,
-          outcome.k_rotated.defined() ? outcome.k_rotated : problem.k,
+  // Without RoPE nobody judges what a subject shows as its q and k: it attended those it was given.
+  const bool rotated =
+      test.rope.pairing != Rope::Pairing::kNone && outcome.shows_rotated();
+  return {rotated ? outcome.q_rotated : problem.q, rotated ? outcome.k_rotated : problem.k,
           problem.v, problem.d_o, mask_of(test), scale_of(test)};
 }
 

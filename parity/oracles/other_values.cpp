@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
+#include "parity/judge/exact/exact.h"
 #include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
@@ -20,6 +21,7 @@ RankRecord exact(RankRecord record) {
 }
 
 OracleVerdict judge(const Evidence& e) {
+  if (e.promise().counts.empty()) return not_applicable("the subject counts nothing");
   OracleVerdict verdict;
   verdict.contract = true;
   for (size_t rank = 0; rank < e.outcome.ranks.size(); ++rank)

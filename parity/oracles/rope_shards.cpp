@@ -26,7 +26,8 @@ const Oracles::Add registered{
     "rope-shards",
     {"rotating the shards of q and k gives the bits of the shards of the rotated q and k",
      judge, runs,
-     Oracle::Rigour::kExact, "further runs", "RoPE, and ranks that are threads"}};
+     Oracle::Rigour::kExact, "further runs", "RoPE, and ranks that are threads",
+     {.same_bits = true}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

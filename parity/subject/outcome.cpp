@@ -97,16 +97,40 @@ constexpr Returned kReturned[] = {
     {"q", &RankOutput::q_rotated, [](Outcome& x) -> at::Tensor& { return x.q_rotated; }},
     {"k", &RankOutput::k_rotated, [](Outcome& x) -> at::Tensor& { return x.k_rotated; }}};
 
-// Of each tensor the ranks that did not return it, on every rank.
-std::vector<std::vector<int>> without(Communicator& comm, const RankOutput& own) {
-  std::vector<int64_t> returned;
-  for (const Returned& tensor : kReturned) returned.push_back((own.*tensor.from).defined());
-  std::vector<std::vector<int>> lacking(returned.size());
-  const std::vector<at::Tensor> gathered = gather(comm, at::tensor(returned, at::kLong));
+// What a rank has of a tensor, as numbers: nothing, or its dtype and sizes.
+constexpr int64_t kDescription = 6;
+std::vector<int64_t> description(const at::Tensor& x) {
+  std::vector<int64_t> numbers(kDescription, -1);
+  if (!x.defined()) return numbers;
+  numbers[0] = static_cast<int64_t>(x.scalar_type());
+  for (int64_t d = 0; d < std::min<int64_t>(x.dim(), kDescription - 1); ++d)
+    numbers[static_cast<size_t>(d + 1)] = x.size(d);
+  return numbers;
+}
+
+// What the ranks returned, the same on every one of them: of each tensor who lacks it, and the first
+// whose dtype or sizes are not those of rank 0, which no transport could put together.
+struct Returns {
+  std::vector<int> lacking;
+  int unlike = -1;
+};
+
+std::vector<Returns> returns_of(Communicator& comm, const RankOutput& own) {
+  std::vector<int64_t> numbers;
+  for (const Returned& tensor : kReturned) {
+    const std::vector<int64_t> one = description(own.*tensor.from);
+    numbers.insert(numbers.end(), one.begin(), one.end());
+  }
+  const std::vector<at::Tensor> gathered = gather(comm, at::tensor(numbers, at::kLong));
+  std::vector<Returns> list(std::size(kReturned));
   for (int rank = 0; rank < comm.size(); ++rank)
-    for (size_t i = 0; i < lacking.size(); ++i)
-      if (gathered[rank].const_data_ptr<int64_t>()[i] == 0) lacking[i].push_back(rank);
-  return lacking;
+    for (size_t i = 0; i < list.size(); ++i) {
+      const int64_t* here = gathered[rank].const_data_ptr<int64_t>() + i * kDescription;
+      const int64_t* first = gathered[0].const_data_ptr<int64_t>() + i * kDescription;
+      if (here[0] < 0) list[i].lacking.push_back(rank);
+      if (list[i].unlike < 0 && !std::equal(here, here + kDescription, first)) list[i].unlike = rank;
+    }
+  return list;
 }
 
 // A tensor that some rank lacks is nobody's; a failure where the subject had promised it.
@@ -121,12 +145,15 @@ void note_missing(const std::string& name, const std::vector<int>& lacking, int 
 void collect(Communicator& comm, const Case& test, const Promise& promise, const RankOutput& own,
              Outcome& outcome) {
   const std::vector<Positions> layout = layout_of(test).queries;
-  const std::vector<std::vector<int>> lacking = without(comm, own);
-  for (size_t i = 0; i < lacking.size(); ++i)
-    if (lacking[i].empty())
-      kReturned[i].to(outcome) = collect(comm, layout, test.seq, own.*kReturned[i].from);
+  const std::vector<Returns> returns = returns_of(comm, own);
+  for (size_t i = 0; i < returns.size(); ++i)
+    if (!returns[i].lacking.empty())
+      note_missing(kReturned[i].name, returns[i].lacking, comm.size(), promise, outcome);
+    else if (returns[i].unlike >= 0)
+      outcome.missing.push_back(c10::str(kReturned[i].name, ": rank ", returns[i].unlike,
+                                         " returned another dtype or shape than rank 0"));
     else
-      note_missing(kReturned[i].name, lacking[i], comm.size(), promise, outcome);
+      kReturned[i].to(outcome) = collect(comm, layout, test.seq, own.*kReturned[i].from);
 }
 
 // What of the five tensors was not promised.

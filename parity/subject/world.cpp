@@ -2,11 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/subject/world.h"
 
+#include "cp/error.h"
+
 namespace ringcheck::parity {
 namespace {
 
 const WholeSubject* whole(const Subject& subject) {
   return dynamic_cast<const WholeSubject*>(&subject);
+}
+
+// What goes wrong in it is a failure of the subject, as on a rank.
+Outcome solved(const Run& run, const WholeSubject& subject) {
+  try {
+    return within_memory(run.test, 0, device_type_of(run.test), run.memory_model,
+                         [&] { return solve_whole(run, subject); });
+  } catch (const RankFailure&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw RankFailure(0, {"solve"}, false, error.what());
+  }
 }
 
 }  // namespace
@@ -17,7 +31,7 @@ ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Obs
 }
 
 std::optional<Outcome> ThreadRanks::solve(const Run& run, const Subject& subject) {
-  if (const WholeSubject* all = whole(subject)) return solve_whole(run, *all);
+  if (const WholeSubject* all = whole(subject)) return solved(run, *all);
   std::optional<Outcome> outcome;
   ringcheck::run(threads_of(run.test, deadline_, observer_, run.first_device),
                  [&](Communicator& comm) {
@@ -41,7 +55,7 @@ std::optional<Outcome> ProcessRanks::solve(const Run& run, const Subject& subjec
   if (observer_)
     comm->ledger().observe([this](const Operation& operation) { observer_(rank_, operation); });
   if (const WholeSubject* all = whole(subject))
-    return is_first() ? std::optional(solve_whole(run, *all)) : std::nullopt;
+    return is_first() ? std::optional(solved(run, *all)) : std::nullopt;
   return solve_on_ranks(run, *comm, subject);
 }
 

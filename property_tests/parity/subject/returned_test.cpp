@@ -50,6 +50,15 @@ TEST(Returned, NamesTheRankThatReturnsLess) {
   EXPECT_THAT(oracle(verdict, "parity").findings, testing::Contains("dv: not returned"));
 }
 
+TEST(Returned, NamesTheRankThatReturnsAnotherDtype) {
+  const parity::Verdict verdict = verify_spoilt(a_case(), [](Communicator& comm, RankOutput& o) {
+    if (comm.rank() == 2) o.dk = o.dk.to(at::kBFloat16);
+  });
+  EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_THAT(oracle(verdict, "returned").findings,
+              testing::ElementsAre("dk: rank 2 returned another dtype or shape than rank 0"));
+}
+
 TEST(Returned, RejectsATensorThatIsMissingInAFurtherRunOnly) {
   std::atomic<int> calls{0};
   const Spoil later = [&](Communicator& comm, RankOutput& o) {

@@ -78,5 +78,18 @@ TEST(Rotated, ConservationRejectsAGradientThatIsTurnedTheWrongWay) {
     EXPECT_EQ(judged("conservation", with_rope(text), wrong).status, Status::kFail) << text;
 }
 
+// Without RoPE nobody judges what is shown as q and k, so nobody believes it.
+TEST(Rotated, WhatIsShownWithoutRopeIsNotBelieved) {
+  const auto doubles = parity::ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
+    RankInput other{input.local.to(comm.device(), true), input.positions};
+    other.local.q.mul_(2);
+    RankOutput output = parity::context_parallel(comm, test, other);
+    output.q_rotated = other.local.q;
+    output.k_rotated = other.local.k;
+    return output;
+  });
+  for (const char* text : kCases) EXPECT_EQ(judged("parity", text, doubles).status, Status::kFail) << text;
+}
+
 }  // namespace
 }  // namespace ringcheck
