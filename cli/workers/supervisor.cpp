@@ -119,14 +119,15 @@ class Supervision {
     return groups;
   }
 
-  // Small cases dealt to several workers at a time, then the large ones, each with all of the
-  // machine. The first exception is thrown here, when the workers of the others have ended.
+  // The large cases, each with all of the machine, then the small ones dealt to several workers at a
+  // time. The first exception is thrown here, when the workers of the others have ended.
   void run_side_by_side(const Indexes& indexes) {
     std::vector<Indexes> hands(static_cast<size_t>(options_.jobs));
     Indexes large;
     size_t dealt = 0;
     for (const size_t index : indexes)
       (is_small(cases_[index]) ? hands[dealt++ % hands.size()] : large).push_back(index);
+    run_all({}, large);
     const int threads = threads_of_worker(std::min(dealt, hands.size()));
     std::exception_ptr failure;
     {
@@ -146,7 +147,6 @@ class Supervision {
     }
     if (failure)
       std::rethrow_exception(failure);
-    run_all({}, large);
   }
 
   // Of `workers` that share the cores; 0, as many as there are, for one that has them alone.
