@@ -11,7 +11,8 @@
 
 // What must have happened on each rank, from closed forms that share nothing with cp
 // (docs/counters.md): one file for each strategy, rotation and balancer, written from the papers,
-// which no subject can include.
+// which no subject can include. Only the bound of the peak asks cp, for the plan and for the
+// workspace that the kernel says it needs.
 namespace ringcheck::parity {
 
 // Of one pass of one rank.
