@@ -22,6 +22,7 @@ function(ringcheck_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;RANKS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ringcheck::options ringcheck_test_support)
+  target_compile_options(${name} PRIVATE ${RINGCHECK_LIGHT_OPTIMISATION})
   target_precompile_headers(${name} REUSE_FROM ringcheck_test_support)
   ringcheck_loads_mpi(${name})
 

@@ -46,6 +46,9 @@ target_compile_options(ringcheck_cuda PRIVATE
 set_target_properties(ringcheck_cuda PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   CUDA_STANDARD 20 LINKER_LANGUAGE CXX)
+# It calls cuDNN's frontend, whose headers are large.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/cudnn_graph.cpp PROPERTIES
+  COMPILE_OPTIONS "${RINGCHECK_LIGHT_OPTIMISATION}")
 # Merge and RoPE round as they are written, like the host's.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/fused.cu PROPERTIES
   COMPILE_OPTIONS --fmad=false)

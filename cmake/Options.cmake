@@ -33,6 +33,9 @@ set(CMAKE_BUILD_RPATH $ORIGIN $ORIGIN/../lib)
 set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/../lib)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
+# For what calls and prints, and computes nothing: a quarter less time to compile.
+set(RINGCHECK_LIGHT_OPTIMISATION $<$<CONFIG:Release>:-O1>)
+
 find_program(CCACHE_PROGRAM ccache)
 find_program(LLD_PROGRAM ld.lld)
 mark_as_advanced(CCACHE_PROGRAM LLD_PROGRAM)

@@ -38,8 +38,8 @@ class OnCuda final : public AttentionKernel {
 
 AttentionKernels::Add add(const char* name) { return {name, std::make_shared<OnCuda>(name)}; }
 
-const AttentionKernels::Add registered[] = {add("aten-cudnn"), add("cudnn"), add("efficient"),
-                                            add("fa2"), add("tiled"), add("wgmma")};
+// By the names of the sources: kernels/cuda/aten_cudnn_kernel.cpp is "aten-cudnn".
+const AttentionKernels::Add registered[] = {RINGCHECK_CUDA_KERNELS};
 
 }  // namespace
 }  // namespace ringcheck

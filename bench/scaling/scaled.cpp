@@ -12,10 +12,8 @@ using Figures = std::vector<reports::Figure>;
 
 double tflop(const parity::Case& test) {
   int64_t sum = 0;
-  for (int rank = 0; rank < test.world; ++rank) {
-    const parity::ExpectedCounters expected = parity::expected_counters(test, rank);
-    sum += expected.forward.flops + expected.backward.flops;
-  }
+  for (const parity::ExpectedCounters& rank : parity::expected_counters(test))
+    sum += rank.forward.flops + rank.backward.flops;
   return static_cast<double>(sum) * 1e-12;
 }
 

@@ -4,10 +4,13 @@
 
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
 #include <boost/algorithm/string/trim.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+
+#include "cli/process/programs.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -116,6 +119,14 @@ Queried Smi::query(const std::string& what, const std::vector<std::string>& fiel
     std::vector<Row> rows = parse_rows(answer.text, named);
     return {std::move(rows), std::move(answer)};
   }
+}
+
+bool gpus_are_exclusive() {
+  const auto path = find_program("nvidia-smi");
+  return path && std::ranges::any_of(Smi{*path}.query("gpu", {"index", "compute_mode"}).rows,
+                                     [](const Row& gpu) {
+                                       return value(gpu, "compute_mode").value_or("").starts_with("Exclusive");
+                                     });
 }
 
 }  // namespace ringcheck::cli

@@ -43,4 +43,7 @@ struct Smi {
   Queried query(const std::string& what, const std::vector<std::string>& fields) const;
 };
 
+// Whether some GPU here takes only one process at a time; no where nobody can say.
+bool gpus_are_exclusive();
+
 }  // namespace ringcheck::cli

@@ -28,7 +28,7 @@ struct Options {
   Telling telling;
   std::optional<double> deadline;  // seconds
   std::optional<std::string> sample;
-  int jobs = default_jobs();
+  std::optional<int> jobs;
   bool list = false;
 };
 
@@ -60,10 +60,10 @@ int list(const Selection& selection) {
 }
 
 // How the cases are run and judged.
-SupervisorOptions conduct(const Options& options) {
+SupervisorOptions conduct(const Options& options, const Selection& selection) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
-  result.jobs = options.jobs;
+  result.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases);
   result.judging = {parse_oracles(options.telling.oracles), options.telling.sample};
   return result;
 }
@@ -79,7 +79,7 @@ int run_supervised(const Options& options, const Selection& selection) {
   VerifyReport report(options.telling, selection, "no launcher",
                       supervised_transport(selection.cases));
   report.begin();
-  SupervisorOptions supervisor = conduct(options);
+  SupervisorOptions supervisor = conduct(options, selection);
   auto progress = std::make_unique<Progress>(selection.cases.size());
   supervisor.finished = [&](const reports::CaseResult& test) {
     report.line(test);
@@ -98,7 +98,7 @@ int run_launched(const Options& options, const Selection& selection, const Launc
                                       transport_of(launcher, selection.cases));
     report->begin();
   }
-  return run_ranks(launcher, selection.cases, conduct(options), [&](auto results) {
+  return run_ranks(launcher, selection.cases, conduct(options, selection), [&](auto results) {
     for (const reports::CaseResult& test : results)
       report->line(test);
     return report->end(std::move(results));
@@ -163,7 +163,8 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
-  program.add_option("--jobs", options->jobs, "workers that run small cases at a time; a core each")
+  program.add_option("--jobs", options->jobs, "workers that run small cases at a time, a core each; default: as many as cores, at most "
+                     "8, and 1 where a GPU takes one process only")
       ->check(CLI::Range(1, 64))
       ->group(group)
       ->type_name("N");

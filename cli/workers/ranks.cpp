@@ -11,6 +11,7 @@
 
 #include "cli/subcommand.h"
 #include "cli/workers/supervisor.h"
+#include "cli/workers/watchdog.h"
 #include "cli/to_result.h"
 #include "cp/error.h"
 #include "cp/worlds/job.h"
@@ -19,6 +20,9 @@
 
 namespace ringcheck::cli {
 namespace {
+
+// A wait that ends at the deadline says whom it waited for: it speaks first.
+constexpr std::chrono::seconds kMargin{5};
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
@@ -41,15 +45,23 @@ std::unique_ptr<Job> join(const Launcher& launcher, const SupervisorOptions& opt
 
 int run_all(Job& job, const std::vector<parity::Case>& cases, const SupervisorOptions& options,
             const RanksReport& report) {
-  const parity::RunOptions run{.judging = options.judging};
-  parity::ProcessRanks world(job.rank(), [&](const parity::Case& test) {
-    return job.world(parity::device_type_of(test), deadline(options.deadline_seconds, test));
-  });
+  Watchdog watchdog(job.rank(), exit_codes::kDead);
+  parity::RunOptions run;
+  run.judging = options.judging;
+  run.observer = [&](int, const Operation& operation) { watchdog.sign(operation); };
+  parity::ProcessRanks world(
+      job.rank(),
+      [&](const parity::Case& test) {
+        return job.world(parity::device_type_of(test), deadline(options.deadline_seconds, test));
+      },
+      run.observer);
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = job.world(at::kCPU, std::chrono::hours(12));
   std::vector<reports::CaseResult> results;
   for (const parity::Case& test : cases) {
+    watchdog.watch(parity::to_text(test), deadline(options.deadline_seconds, test) + kMargin);
     const auto verdict = parity::verify(test, world, run);
+    watchdog.rest();
     if (verdict)
       results.push_back(to_result(*verdict));
     together->agree_max(int64_t{0});

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/doctor/doctor_smi.h"
 #include "cli/process/programs.h"
 #include "cli/workers/death.h"
 #include "cli/subcommand.h"
@@ -270,8 +271,10 @@ class Supervision {
 
 }  // namespace
 
-int default_jobs() {
+int default_jobs(const std::vector<parity::Case>& cases) {
   constexpr unsigned kMost = 8;
+  if (parity::any_on_cuda(cases) && gpus_are_exclusive())
+    return 1;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMost));
 }
 

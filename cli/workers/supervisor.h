@@ -11,13 +11,14 @@
 
 namespace ringcheck::cli {
 
-// Workers at a time, where nobody says how many: one a core, up to 8.
-int default_jobs();
+// Workers at a time, where nobody says how many: one a core, up to 8; one alone where a GPU takes no
+// more than one process.
+int default_jobs(const std::vector<parity::Case>& cases);
 
 struct SupervisorOptions {
   std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
   parity::Judging judging;
-  int jobs = default_jobs();  // workers that run small cases at a time
+  int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };
 

@@ -25,7 +25,7 @@ class AllGather final : public Rotation {
       own_ = {};
       return std::nullopt;
     }
-    const int owner = (comm_.rank() + comm_.size() - step_++) % comm_.size();
+    const int owner = comm_.neighbour(-step_++);
     KvBlock block = own_;
     block.packed = gathered_[owner];
     block.positions = layout_.keys[owner];
@@ -58,8 +58,8 @@ class StraightHome final : public GradientCarrier {
       if (!outgoing_.defined()) outgoing_ = traveller();
       if (!incoming_.defined()) incoming_ = traveller();
       fill(outgoing_, dk, dv);
-      const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
-      const int helper = (comm_.rank() + step_) % comm_.size();
+      const int owner = comm_.neighbour(-step_);
+      const int helper = comm_.neighbour(step_);
       arrival_ = comm_.exchange(outgoing_, owner, incoming_, helper, {"send gradients", step_});
     }
     ++step_;

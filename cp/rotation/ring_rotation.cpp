@@ -32,7 +32,7 @@ class RingRotation final : public Rotation {
 
  private:
   void pass_on(const KvBlock& current) {
-    const int owner = (comm_.rank() + comm_.size() - step_) % comm_.size();
+    const int owner = comm_.neighbour(-step_);
     incoming_ = current;
     incoming_.positions = layout_.keys[owner];
     const KvShape& shape = current.shape;

@@ -74,8 +74,10 @@ class Communicator {
   int size() const { return static_cast<int>(group_.world_ranks.size()); }
   at::Device device() const { return group_.device; }
   int world_rank(int rank) const { return group_.world_ranks.at(rank); }
-  int left() const { return (rank() + size() - 1) % size(); }
-  int right() const { return (rank() + 1) % size(); }
+  // The rank that many places further round the ring, at most once round; negative: before this one.
+  int neighbour(int places) const { return (rank() + size() + places) % size(); }
+  int left() const { return neighbour(-1); }
+  int right() const { return neighbour(1); }
   Ledger& ledger() const { return *ledger_; }
   std::chrono::milliseconds deadline() const { return deadline_; }
 

@@ -6,6 +6,8 @@ namespace ringcheck::parity {
 
 std::optional<std::string> Demand::unmet(const Promise& promise) const {
   if (same_bits && !promise.deterministic) return "a subject that promises the same bits";
+  if (by_strategy && !promise.by_strategy)
+    return "a subject that works by the strategy of the case";
   if (separate_passes && !promise.separate_passes)
     return "a subject whose passes can be called one by one";
   if (counts_memory && !promise.counts.contains(Promise::Counts::kMemory))

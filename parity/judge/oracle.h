@@ -27,6 +27,7 @@ struct Evidence {
 // What a subject must promise before a relation between its runs says anything.
 struct Demand {
   bool same_bits = false;        // that it is deterministic
+  bool by_strategy = false;      // that it works as the strategy of the case says
   bool separate_passes = false;
   bool counts_memory = false;
   // The first that is not promised, in words, or nothing.

@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-int64_t model(const Case& test, int rank) { return expected_counters(test, rank).peak_bytes; }
+int64_t model(const Case& test, int rank) { return expected_counters(test).at(rank).peak_bytes; }
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();

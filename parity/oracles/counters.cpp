@@ -58,9 +58,8 @@ void check_peers(const RankRecord& record, const ExpectedCounters& expected, Fin
   }
 }
 
-std::vector<std::string> check_rank(const Case& test, const std::set<Counts>& counts, int rank,
-                                    const RankRecord& record) {
-  const ExpectedCounters expected = expected_counters(test, rank);
+std::vector<std::string> check_rank(const std::set<Counts>& counts, int rank,
+                                    const RankRecord& record, const ExpectedCounters& expected) {
   Findings findings(rank);
   const auto passes = [&](const auto& check) {
     check("forward", record.forward, expected.forward, findings);
@@ -87,17 +86,20 @@ std::vector<std::string> uncounted(const std::set<Counts>& counts) {
 
 OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
-  const std::set<Counts> counts = evidence.promise().counts;
+  const Promise promise = evidence.promise();
+  const std::set<Counts>& counts = promise.counts;
   if (counts.empty()) return not_applicable("the subject counts nothing");
-  if (!test.is_ours())
-    return not_applicable("no closed form says what subject " + test.subject + " should count");
+  if (!promise.by_strategy)
+    return not_applicable("no closed form says what a subject counts that works by no strategy");
   OracleVerdict verdict;
   verdict.contract = true;
   const auto& ranks = evidence.outcome.ranks;
   if (static_cast<int>(ranks.size()) != test.world)
     verdict.findings.push_back(c10::str(ranks.size(), " ranks reported, expected ", test.world));
-  for (size_t rank = 0; rank < ranks.size(); ++rank)
-    for (std::string& finding : check_rank(test, counts, static_cast<int>(rank), ranks[rank]))
+  const std::vector<ExpectedCounters> expected = expected_counters(test);
+  for (size_t rank = 0; rank < std::min(ranks.size(), expected.size()); ++rank)
+    for (std::string& finding :
+         check_rank(counts, static_cast<int>(rank), ranks[rank], expected[rank]))
       verdict.findings.push_back(std::move(finding));
   if (!verdict.findings.empty()) verdict.status = Status::kFail;
   for (std::string& what : uncounted(counts)) verdict.findings.push_back(std::move(what));

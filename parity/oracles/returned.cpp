@@ -14,6 +14,8 @@ OracleVerdict judge(const Evidence& evidence) {
     verdict.tensors.push_back(withheld(name));
     verdict.findings.push_back(name + ": the subject says that it has none");
   }
+  for (const auto& [name, tensor] : evidence.outcome.others)
+    verdict.findings.push_back(name + ": no oracle judges it");
   for (const std::string& what : evidence.outcome.missing) verdict.findings.push_back(what);
   if (!evidence.outcome.missing.empty()) verdict.status = Status::kFail;
   return verdict;

@@ -85,6 +85,7 @@ Promise promise_of_ours(const Case& test) {
   if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});
   using Counts = Promise::Counts;
   promise.counts = {Counts::kTraffic, Counts::kWork, Counts::kMemory};
+  promise.by_strategy = true;
   promise.separate_passes = true;
   promise.charts = charts_of(test);
   return promise;

@@ -186,7 +186,41 @@ at::Tensor placed(const std::string& name, Placement placement,
   return values.front();
 }
 
+// What a rank has of further tensors, in words. The ranks must agree on it.
+std::string description(const std::map<std::string, Placed>& others) {
+  std::string text;
+  for (const auto& [name, other] : others) {
+    static const char* const kPlacements[] = {"sharded", "replicated", "summed"};
+    text += c10::str(text.empty() ? "" : ", ", name, " ", other.value.scalar_type(),
+                     other.value.sizes(), " ", kPlacements[static_cast<int>(other.placement)]);
+  }
+  return text.empty() ? "none" : text;
+}
+
+// Whether all ranks have the same further tensors; the first that has others is named.
+bool agreed(const std::vector<std::string>& ranks, Outcome& outcome) {
+  for (size_t rank = 1; rank < ranks.size(); ++rank)
+    if (ranks[rank] != ranks[0]) {
+      outcome.missing.push_back(c10::str("further tensors: rank ", rank, " returned ", ranks[rank],
+                                         "; rank 0 returned ", ranks[0]));
+      return false;
+    }
+  return true;
+}
+
+std::vector<std::string> gather(Communicator& comm, const std::string& own) {
+  at::Tensor bytes = at::zeros({comm.agree_max(static_cast<int64_t>(own.size()))}, at::kByte);
+  std::ranges::copy(own, bytes.mutable_data_ptr<uint8_t>());
+  std::vector<std::string> texts;
+  for (const at::Tensor& text : gather(comm, bytes)) {
+    const auto* first = text.const_data_ptr<uint8_t>();
+    texts.emplace_back(first, std::find(first, first + text.numel(), 0));
+  }
+  return texts;
+}
+
 void collect_others(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
+  if (!agreed(gather(comm, description(own.others)), outcome)) return;
   for (const auto& [name, other] : own.others)
     outcome.others[name] =
         placed(name, other.placement, gather(comm, other.value.contiguous()), test, outcome);
@@ -205,7 +239,7 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   collect_others(world, test, own, outcome);
   outcome.ranks = collect(world, own.record);
   outcome.withheld = withheld(promise);
-  outcome.solved_meanwhile = own.solved_meanwhile;
+  outcome.solved_meanwhile = world.agree_max(own.solved_meanwhile ? int64_t{0} : int64_t{1}) == 0;
   world.finish();
   if (world.rank() != 0) return std::nullopt;
   return outcome;
@@ -225,6 +259,9 @@ void put_together(const Case& test, const Promise& promise, const std::vector<Ra
     if (lacking.empty()) tensor.to(outcome) = unshard(pieces, 2, layout_of(test).queries, test.seq);
     else note_missing(tensor.name, lacking, static_cast<int>(ranks.size()), promise, outcome);
   }
+  std::vector<std::string> descriptions;
+  for (const RankOutput& rank : ranks) descriptions.push_back(description(rank.others));
+  if (!agreed(descriptions, outcome)) return;
   for (const auto& [name, first] : ranks.front().others) {
     std::vector<at::Tensor> values;
     for (const RankOutput& rank : ranks) values.push_back(rank.others.at(name).value);

@@ -26,6 +26,7 @@ struct Promise {
     kMemory    // bytes held, and their peak
   };
   std::set<Counts> counts;
+  bool by_strategy = false;  // works as the strategy of the case says: the closed forms hold
   bool separate_passes = false;  // forward and backward can be called one by one, and again
   std::map<std::string, Chart> charts;  // by tensor, where it was calibrated at this very case
 };

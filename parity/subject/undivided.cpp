@@ -29,6 +29,7 @@ class Undivided final : public WholeSubject {
   Promise promise(const Case& test) const override {
     Promise promise = ours()->promise(alone(test));
     promise.counts.clear();
+    promise.by_strategy = false;
     promise.separate_passes = false;
     promise.charts.clear();
     return promise;

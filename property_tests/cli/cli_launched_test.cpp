@@ -48,6 +48,14 @@ TEST(Launched, RanksThatThinkTheyAreAloneAreToldTheFix) {
   EXPECT_THAT(ran.err, HasSubstr("start with the mpirun"));
 }
 
+// Alone, so that no other rank waits for it: long in one operation, and then no more.
+TEST(Launched, ARankThatFallsSilentEndsWithItsOperation) {
+  const Ran ran = under_mpirun("1", {"--seq", "32K", "--heads", "8", "--dim", "128", "--deadline", "0.1"});
+  EXPECT_EQ(ran.code, 5) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("ringcheck: rank 0: hang: no sign of life for 5.1 s after"));
+  EXPECT_THAT(ran.err, HasSubstr("/hq8/"));
+}
+
 // A port that nobody listens on.
 std::string free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);

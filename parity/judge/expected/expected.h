@@ -31,8 +31,8 @@ struct ExpectedCounters {
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
 };
 
-// Throws BadCase where the strategy of the case has no closed form.
-ExpectedCounters expected_counters(const Case& test, int rank);
+// Of every rank. Throws BadCase where the strategy of the case has no closed form.
+std::vector<ExpectedCounters> expected_counters(const Case& test);
 
 // A strategy: everything but the peak, which follows.
 struct ExpectedStrategy {

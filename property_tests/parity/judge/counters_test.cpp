@@ -14,8 +14,8 @@ using parity::expected_counters;
 
 std::vector<int64_t> pairs_of_all(const Case& test) {
   std::vector<int64_t> pairs;
-  for (int rank = 0; rank < test.world; ++rank)
-    pairs.push_back(expected_counters(test, rank).forward.pairs);
+  for (const parity::ExpectedCounters& rank : expected_counters(test))
+    pairs.push_back(rank.forward.pairs);
   return pairs;
 }
 
@@ -62,7 +62,7 @@ TEST(ExpectedCounters, SeeAnImbalanceThatOutputsHide) {
 TEST(ExpectedCounters, AreTheDocumentedOnes) {
   // b2, hkv2, 12 slots, 4 + 6 channels, bf16: a block of 480 elements, 960 bytes, 1920 in float32.
   const auto ring = expected_counters(
-      parity::parse_case("ring:p2p/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16"), 1);
+      parity::parse_case("ring:p2p/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16")).at(1);
   EXPECT_EQ(ring.forward.bytes, 2 * 960);
   EXPECT_EQ(ring.forward.messages, 2);
   EXPECT_EQ(ring.backward.bytes, 2 * 960 + 3 * 1920);
@@ -73,14 +73,14 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ring.backward.flops, ring.backward.pairs * (6 * 4 + 4 * 6));
   EXPECT_EQ(ring.sent_to, (std::vector<int64_t>{0, 0, 4 * 960 + 3 * 1920}));
   const auto gather = expected_counters(
-      parity::parse_case("ring:allgather/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16"), 1);
+      parity::parse_case("ring:allgather/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16")).at(1);
   EXPECT_EQ(gather.backward.bytes, 2 * 960 + 2 * 1920);
   EXPECT_EQ(gather.backward.messages, 4);
   EXPECT_EQ(gather.kv_bytes, 4 * 960);
   const auto keep = expected_counters(
-      parity::parse_case("ring:allgather[keep]/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16"), 1);
+      parity::parse_case("ring:allgather[keep]/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16")).at(1);
   EXPECT_EQ(keep.backward.bytes, 2 * 1920);
-  const auto alone = expected_counters(parity::parse_case("ring:p2p/P1"), 0);
+  const auto alone = expected_counters(parity::parse_case("ring:p2p/P1")).at(0);
   EXPECT_EQ(alone.forward.bytes + alone.backward.bytes + alone.backward.messages, 0);
 }
 

@@ -59,6 +59,36 @@ TEST(Returned, NamesTheRankThatReturnsAnotherDtype) {
               testing::ElementsAre("dk: rank 2 returned another dtype or shape than rank 0"));
 }
 
+// Further tensors: the ranks must agree on them, and nobody claims to have judged them.
+TEST(Returned, NamesTheRankWhoseFurtherTensorsAreOthers) {
+  const parity::Verdict verdict = verify_spoilt(a_case(), [](Communicator& comm, RankOutput& o) {
+    o.others["bias"] = {at::ones({2}), parity::Placement::kSummed};
+    if (comm.rank() == 1) o.others["sink"] = {at::ones({1}), parity::Placement::kReplicated};
+  });
+  EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_THAT(oracle(verdict, "returned").findings,
+              testing::ElementsAre("further tensors: rank 1 returned bias Float[2] summed, "
+                                   "sink Float[1] replicated; rank 0 returned bias Float[2] summed"));
+}
+
+TEST(Returned, RejectsCopiesOfAFurtherTensorThatDiffer) {
+  const parity::Verdict verdict = verify_spoilt(a_case(), [](Communicator& comm, RankOutput& o) {
+    o.others["sink"] = {at::full({1}, comm.rank() == 2 ? 1 : 0), parity::Placement::kReplicated};
+  });
+  EXPECT_EQ(verdict.status, Status::kFail);
+  EXPECT_THAT(oracle(verdict, "returned").findings,
+              testing::Contains("sink: rank 2 has another one than rank 0"));
+}
+
+TEST(Returned, SaysThatNobodyJudgesAFurtherTensor) {
+  const parity::Verdict verdict = verify_spoilt(a_case(), [](Communicator&, RankOutput& o) {
+    o.others["bias"] = {at::ones({2}), parity::Placement::kSummed};
+  });
+  EXPECT_EQ(verdict.status, Status::kPass);
+  EXPECT_THAT(oracle(verdict, "returned").findings,
+              testing::ElementsAre("bias: no oracle judges it"));
+}
+
 TEST(Returned, RejectsATensorThatIsMissingInAFurtherRunOnly) {
   std::atomic<int> calls{0};
   const Spoil later = [&](Communicator& comm, RankOutput& o) {

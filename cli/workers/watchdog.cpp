@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/workers/watchdog.h"
+
+#include <c10/util/StringUtil.h>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace ringcheck::cli {
+
+Watchdog::Watchdog(int rank, int exit_code)
+    : rank_(rank), exit_code_(exit_code), thread_([this](std::stop_token stop) { run(stop); }) {}
+
+void Watchdog::watch(const std::string& test, std::chrono::milliseconds allowed) {
+  const std::lock_guard lock(mutex_);
+  test_ = test;
+  operation_ = {};
+  allowed_ = allowed;
+  end_ = std::chrono::steady_clock::now() + allowed;
+  changed_.notify_one();
+}
+
+// The thread need not wake up for it: it finds the later end when it does.
+void Watchdog::sign(const Operation& operation) {
+  const std::lock_guard lock(mutex_);
+  if (!end_) return;
+  operation_ = operation;
+  end_ = std::chrono::steady_clock::now() + allowed_;
+}
+
+void Watchdog::rest() {
+  const std::lock_guard lock(mutex_);
+  end_.reset();
+}
+
+void Watchdog::run(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (!end_)
+      changed_.wait(lock, stop, [this] { return end_.has_value(); });
+    else if (std::chrono::steady_clock::now() >= *end_)
+      bite();
+    else
+      changed_.wait_until(lock, stop, *std::optional(end_), [] { return false; });
+  }
+}
+
+// Without destructors: they would wait for whatever does not end.
+void Watchdog::bite() const {
+  std::cerr << c10::str("ringcheck: rank ", rank_, ": hang: no sign of life for ",
+                        static_cast<double>(allowed_.count()) / 1000, " s after \"",
+                        describe(operation_), "\", in ", test_, "\n")
+            << std::flush;
+  std::_Exit(exit_code_);
+}
+
+}  // namespace ringcheck::cli
