@@ -17,10 +17,16 @@
 namespace ringcheck::cli {
 namespace {
 
-int most_ranks(const std::vector<parity::Case>& cases) {
+// Of the cases, and of the further runs that their oracles ask for.
+int most_ranks(const std::vector<parity::Case>& cases, const parity::Judging& judging) {
   int most = 1;
-  for (const parity::Case& test : cases)
+  for (const parity::Case& test : cases) {
     most = std::max(most, test.world);
+    for (const std::string& name : judging.oracles)
+      if (const auto& variations = parity::Oracles::at(name).variations)
+        for (const parity::Run& run : variations(test))
+          most = std::max(most, run.test.world);
+  }
   return most;
 }
 
@@ -83,7 +89,7 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 
 WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
                          const parity::Judging& judging)
-    : status_(StatusFile::create(folder_.file("status"), most_ranks(cases))),
+    : status_(StatusFile::create(folder_.file("status"), most_ranks(cases, judging))),
       process_(command(transport, with_cases(folder_, cases), judging)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }

@@ -50,6 +50,8 @@ struct DataFamily {
   std::function<std::optional<std::string>(const Task&)> refuses = [](const Task&) {
     return std::optional<std::string>();
   };
+  // The scores of a row are rounded independently, as sigma assumes: not where the keys are the same.
+  bool independent = true;
   // Tensors whose truth may be zero, or the difference of equal numbers: where a zero would pass,
   // `parity` says nothing about them.
   std::set<std::string> silent = {};

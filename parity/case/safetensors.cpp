@@ -78,7 +78,7 @@ at::ScalarType dtype_of(const std::string& path, const std::string& name,
   for (const Dtype& known : kDtypes)
     if (dtype == known.name)
       return known.type;
-  fail(path, "has tensor '" + name + "' of dtype " + dtype, "use F64, F32, F16, BF16 or I64");
+  fail(path, "has tensor '" + name + "' of dtype " + dtype, "use F64, F32, F16 or BF16");
 }
 
 Entry entry_of(const std::string& path, const std::string& name, const json& j) {

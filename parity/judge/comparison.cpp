@@ -6,6 +6,8 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -59,14 +61,20 @@ std::string owner_text(const Owner& owner) {
   return c10::str("rank ", owner.rank, " (chunk ", owner.run, ")");
 }
 
+// With as many digits as tell it from every other number.
+std::string exactly(double value) {
+  std::array<char, 32> digits{};
+  return {digits.data(), std::to_chars(digits.begin(), digits.end(), value).ptr};
+}
+
 // Where an element is off, and what is there.
 std::string describe(const Case& test, const Worst& worst, const Tallied& tallied) {
   const int64_t head = worst.pair % tallied.groups * tallied.heads + worst.shared;
   const std::string channel = worst.channel < 0 ? "" : c10::str(", channel ", worst.channel);
   return c10::str(owner_text(owner_of(test, worst.position)), ", batch ",
                   worst.pair / tallied.groups, ", head ",
-                  head, ", position ", worst.position, channel, ": got ", worst.actual,
-                  ", expected ", worst.value, " +- ", worst.bound, " (sigma ", worst.sigma, ")");
+                  head, ", position ", worst.position, channel, ": got ", exactly(worst.actual),
+                  ", expected ", exactly(worst.value), " +- ", worst.bound, " (sigma ", worst.sigma, ")");
 }
 
 // BIAS of the worst rank, and how many chunks have a signal above what a zero would pass with.

@@ -17,6 +17,7 @@ void fill(const Task& test, Element first, std::span<double> row) {
 DataFamily equal_keys() {
   DataFamily family{"all keys equal: O is the mean of the visible v", fill, refuses_rope};
   family.silent = {"dq"};  // the sum of dS over the keys
+  family.independent = false;
   return family;
 }
 

@@ -110,6 +110,10 @@ std::vector<Breach> breaches() {
        }},
       {"extremes", "causal", unchanged,
        [](const Case&, const RankInput&, RankOutput& o) { o.lse.clamp_max_(60); }},
+      {"extremes", "causal", unchanged,
+       [](const Case&, const RankInput&, RankOutput& o) {
+         o.lse.masked_fill_(o.lse < -100, -INFINITY);
+       }},
       {"other-values", "causal", unchanged,
        [](const Case&, const RankInput& in, RankOutput& o) {
          o.record.forward.bytes_sent +=
