@@ -9,17 +9,13 @@
 #include <bit>
 
 #include "cp/layout/shard.h"
-#include "parity/subject/pads.h"
 #include "parity/subject/calls.h"
+#include "parity/subject/further_tensors.h"
+#include "parity/subject/gather.h"
+#include "parity/subject/pads.h"
 
 namespace ringcheck::parity {
 namespace {
-
-bool same(const at::Tensor& a, const at::Tensor& b) {
-  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
-  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
-         ((a == b) | (a.isnan() & b.isnan())).all().item<bool>();
-}
 
 // One tensor of all ranks, in sequence order on rank 0.
 at::Tensor collect(Communicator& comm, const std::vector<Positions>& layout, int64_t length,
@@ -65,13 +61,6 @@ RankRecord record_from(const int64_t* value, int world) {
     value += world;
   }
   return record;
-}
-
-std::vector<at::Tensor> gather(Communicator& comm, const at::Tensor& local) {
-  std::vector<at::Tensor> gathered;
-  for (int rank = 0; rank < comm.size(); ++rank) gathered.push_back(at::empty_like(local));
-  comm.all_gather(local, gathered, {"collect"}).wait();
-  return gathered;
 }
 
 // A subject need not count its bytes by peer.
@@ -163,69 +152,6 @@ std::set<std::string> withheld(const Promise& promise) {
   return names;
 }
 
-at::Tensor sum_of(const std::vector<at::Tensor>& terms) {
-  at::Tensor sum = terms.front().to(at::kDouble);
-  for (size_t rank = 1; rank < terms.size(); ++rank) sum = sum + terms[rank].to(at::kDouble);
-  return sum;
-}
-
-// One tensor out of those of all ranks. One that should be the same everywhere and is not is
-// missing, with the first rank that differs.
-at::Tensor placed(const std::string& name, Placement placement,
-                  const std::vector<at::Tensor>& values, const Case& test, Outcome& outcome) {
-  switch (placement) {
-    case Placement::kSharded: return unshard(values, 2, layout_of(test).queries, test.seq);
-    case Placement::kSummed: return sum_of(values);
-    case Placement::kReplicated:
-      for (size_t rank = 1; rank < values.size(); ++rank)
-        if (!same(values[0], values[rank])) {
-          outcome.missing.push_back(c10::str(name, ": rank ", rank, " has another one than rank 0"));
-          return {};
-        }
-  }
-  return values.front();
-}
-
-// What a rank has of further tensors, in words. The ranks must agree on it.
-std::string description(const std::map<std::string, Placed>& others) {
-  std::string text;
-  for (const auto& [name, other] : others) {
-    static const char* const kPlacements[] = {"sharded", "replicated", "summed"};
-    text += c10::str(text.empty() ? "" : ", ", name, " ", other.value.scalar_type(),
-                     other.value.sizes(), " ", kPlacements[static_cast<int>(other.placement)]);
-  }
-  return text.empty() ? "none" : text;
-}
-
-// Whether all ranks have the same further tensors; the first that has others is named.
-bool agreed(const std::vector<std::string>& ranks, Outcome& outcome) {
-  for (size_t rank = 1; rank < ranks.size(); ++rank)
-    if (ranks[rank] != ranks[0]) {
-      outcome.missing.push_back(c10::str("further tensors: rank ", rank, " returned ", ranks[rank],
-                                         "; rank 0 returned ", ranks[0]));
-      return false;
-    }
-  return true;
-}
-
-std::vector<std::string> gather(Communicator& comm, const std::string& own) {
-  at::Tensor bytes = at::zeros({comm.agree_max(static_cast<int64_t>(own.size()))}, at::kByte);
-  std::ranges::copy(own, bytes.mutable_data_ptr<uint8_t>());
-  std::vector<std::string> texts;
-  for (const at::Tensor& text : gather(comm, bytes)) {
-    const auto* first = text.const_data_ptr<uint8_t>();
-    texts.emplace_back(first, std::find(first, first + text.numel(), 0));
-  }
-  return texts;
-}
-
-void collect_others(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
-  if (!agreed(gather(comm, description(own.others)), outcome)) return;
-  for (const auto& [name, other] : own.others)
-    outcome.others[name] =
-        placed(name, other.placement, gather(comm, other.value.contiguous()), test, outcome);
-}
-
 std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
   const Promise promise = subject.promise(test);
@@ -236,7 +162,7 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   own.record.wrong_pads = wrong_pads(test, input.positions, own);
   Outcome outcome;
   collect(world, test, promise, own, outcome);
-  collect_others(world, test, own, outcome);
+  collect_further(world, test, own, outcome);
   outcome.ranks = collect(world, own.record);
   outcome.withheld = withheld(promise);
   outcome.solved_meanwhile = world.agree_max(own.solved_meanwhile ? int64_t{0} : int64_t{1}) == 0;
@@ -259,21 +185,20 @@ void put_together(const Case& test, const Promise& promise, const std::vector<Ra
     if (lacking.empty()) tensor.to(outcome) = unshard(pieces, 2, layout_of(test).queries, test.seq);
     else note_missing(tensor.name, lacking, static_cast<int>(ranks.size()), promise, outcome);
   }
-  std::vector<std::string> descriptions;
-  for (const RankOutput& rank : ranks) descriptions.push_back(description(rank.others));
-  if (!agreed(descriptions, outcome)) return;
-  for (const auto& [name, first] : ranks.front().others) {
-    std::vector<at::Tensor> values;
-    for (const RankOutput& rank : ranks) values.push_back(rank.others.at(name).value);
-    outcome.others[name] = placed(name, first.placement, values, test, outcome);
-  }
+  put_together_further(test, ranks, outcome);
 }
 
 }  // namespace
 
+bool same_values(const at::Tensor& a, const at::Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
+         ((a == b) | (a.isnan() & b.isnan())).all().item<bool>();
+}
+
 bool same_values(Outcome a, Outcome b) {
   return std::ranges::all_of(
-      kReturned, [&](const Returned& tensor) { return same(tensor.to(a), tensor.to(b)); });
+      kReturned, [&](const Returned& tensor) { return same_values(tensor.to(a), tensor.to(b)); });
 }
 
 std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world,

@@ -28,6 +28,7 @@ struct Outcome {
 
 // Are all tensors equal? Every NaN is the same, and -0 is 0.
 bool same_values(Outcome a, Outcome b);
+bool same_values(const at::Tensor& a, const at::Tensor& b);
 
 // Runs the subject on the ranks of `world` and brings everything to its rank 0; nothing on the
 // other ranks. Collective.
