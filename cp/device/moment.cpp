@@ -15,7 +15,7 @@ const c10::impl::DeviceGuardImplInterface& driver(at::DeviceType type) {
 
 Moment Moment::recorded(at::Device device, c10::EventFlag flag) {
   Moment moment;
-  if (device.is_cpu()) return moment;
+  if (!has_streams(device)) return moment;
   moment.event_ = std::make_shared<c10::Event>(device.type(), flag);
   moment.event_->record(driver(device.type()).getStream(device));
   return moment;
@@ -31,7 +31,7 @@ Moment Moment::timed(at::Device device) {
 }
 
 void Moment::hold_back(at::Device device) const {
-  if (event_ && !device.is_cpu()) event_->block(driver(device.type()).getStream(device));
+  if (event_ && has_streams(device)) event_->block(driver(device.type()).getStream(device));
 }
 
 bool Moment::passed() const { return !event_ || event_->query(); }
@@ -41,7 +41,7 @@ double Moment::since(const Moment& earlier) const {
 }
 
 OnDevice::OnDevice(at::Device device) : before_(device) {
-  if (device.is_cpu()) return;
+  if (!has_streams(device)) return;
   const auto& own = driver(device.type());
   before_ = own.exchangeDevice(device);
   for (int index = 0; index < device_count(device.type()); ++index) {
@@ -51,7 +51,7 @@ OnDevice::OnDevice(at::Device device) : before_(device) {
 }
 
 OnDevice::~OnDevice() {
-  if (before_.is_cpu()) return;
+  if (!has_streams(before_)) return;
   const auto& own = driver(before_.type());
   for (const c10::Stream& stream : streams_before_) own.exchangeStream(stream);
   own.uncheckedSetDevice(before_);

@@ -11,6 +11,10 @@
 
 namespace ringcheck {
 
+// Does work on this device go into streams, behind the host's back? Not on the CPU, and tensors
+// without memory have no work.
+inline bool has_streams(at::Device device) { return !device.is_cpu() && !device.is_meta(); }
+
 // A point in the work that was queued on a device. On the CPU work is done when its call returns:
 // every moment has passed. Everything is asked of LibTorch's own device interface.
 class Moment {

@@ -7,7 +7,7 @@
 namespace ringcheck {
 
 Instant Ledger::now() const {
-  if (device_.is_cpu() || !phase_) return {host_seconds(), {}};
+  if (!has_streams(device_) || !phase_) return {host_seconds(), {}};
   return {Seconds::kUnknown, Moment::timed(device_)};
 }
 
