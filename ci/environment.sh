@@ -40,6 +40,7 @@ unset LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH TORCH_INSTALL_PREFIX 
 
 export CCACHE_DIR=${CCACHE_DIR:-$RINGCHECK_CACHE/ccache}
 export CCACHE_BASEDIR=$RINGCHECK_ROOT CCACHE_NOHASHDIR=true  # clones at other paths share
+export CCACHE_DEPEND=true  # what a source includes, the compiler says: nothing is preprocessed twice
 export CCACHE_INODECACHE=true  # a precompiled header of 0.4 GB is read once, not for every source
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 

@@ -53,15 +53,17 @@ execute_process(COMMAND_ERROR_IS_FATAL ANY TIMEOUT 300 COMMAND ${CMAKE_COMMAND}
   -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_COMPILER=${COMPILER}
   -D CMAKE_PREFIX_PATH=${TORCH_PREFIX})
 # A compiler writes a precompiled header differently each time, and the cache goes by its bytes.
-set(header CMakeFiles/ringcheck_pch.dir/cmake_pch.hxx.gch)
-execute_process(COMMAND_ERROR_IS_FATAL ANY TIMEOUT 600
-  COMMAND ${CMAKE_COMMAND} --build ${build} --target ringcheck_pch)
-if(EXISTS ${BUILD_DIR}/${header} AND EXISTS ${build}/${header})
-  file(TOUCH ${scratch}/written)
-  execute_process(COMMAND touch -r ${build}/${header} ${scratch}/written)
-  file(COPY_FILE ${BUILD_DIR}/${header} ${build}/${header})
-  execute_process(COMMAND touch -r ${scratch}/written ${build}/${header})  # or it is written again
-endif()
+foreach(target IN ITEMS ringcheck_pch ringcheck_program_pch)
+  set(header CMakeFiles/${target}.dir/cmake_pch.hxx.gch)
+  execute_process(COMMAND_ERROR_IS_FATAL ANY TIMEOUT 600
+    COMMAND ${CMAKE_COMMAND} --build ${build} --target ${target})
+  if(EXISTS ${BUILD_DIR}/${header} AND EXISTS ${build}/${header})
+    file(TOUCH ${scratch}/written)
+    execute_process(COMMAND touch -r ${build}/${header} ${scratch}/written)
+    file(COPY_FILE ${BUILD_DIR}/${header} ${build}/${header})
+    execute_process(COMMAND touch -r ${scratch}/written ${build}/${header})  # or it is written again
+  endif()
+endforeach()
 execute_process(COMMAND_ERROR_IS_FATAL ANY TIMEOUT 2400
   COMMAND ${CMAKE_COMMAND} --build ${build} --target ringcheck)
 string(TIMESTAMP end %s)
