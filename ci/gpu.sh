@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
-# Result and a summary of it for each run. Parts: doctor smoke laws conformance nccl faults
-# scaling clean sanitize; without parts all of them, but nccl and faults on one GPU. The exit code
-# is the number of parts that failed.
+# Result and a summary of it for each run. Parts: doctor smoke laws conformance relations growth matrix
+# nccl torchrun faults scaling clean sanitize; without parts all of them, but nccl, torchrun and faults
+# on one GPU. The exit code is the number of parts that failed.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
@@ -14,8 +14,9 @@ shift
 parts=("$@") several=()
 gpus=$(nvidia-smi --list-gpus | wc -l)
 ((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
-((gpus == 1)) || several=(nccl faults)
-((${#parts[@]} > 0)) || parts=(doctor smoke laws conformance "${several[@]}" scaling clean sanitize)
+((gpus == 1)) || several=(nccl torchrun faults)
+((${#parts[@]} > 0)) || parts=(doctor smoke laws conformance relations growth
+  matrix "${several[@]}" scaling clean sanitize)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
 
@@ -69,6 +70,51 @@ nccl() {
   for ((world = 2; world <= gpus; ++world)); do
     run "gpu${world}_nccl" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
       --profile conformance --world "$world" --kernel tiled,wgmma,plain,fa2,efficient,cudnn || failed=1
+  done
+  return "$failed"
+}
+torchrun() {
+  ((gpus > 1)) || { echo "torchrun: needs 2 GPUs"; return 1; }
+  run "gpu${gpus}_torchrun" command torchrun --no-python --nproc-per-node "$gpus" "${verify[@]}"
+}
+# Every oracle there is, further runs included.
+relations() {
+  run "gpu${gpus}_all_oracles" "${verify[@]}" --oracles all --kernel tiled,wgmma,cudnn,fa2 \
+    --rotation alltoall --world 2 --heads 4 --kv-heads 2 --seq 512 --dim 64 --dtype bf16
+}
+# What context parallelism adds to the error: four ranks beside one.
+growth() {
+  local kernel world kv_heads cases=()
+  for kernel in cudnn fa2 tiled wgmma; do
+    for world in 1 4; do
+      for kv_heads in 32 8; do
+        cases+=(--case "ring:p2p/headtail/$kernel/causal/thread/cuda/P$world/hq32/hkv$kv_heads/s8K/d128/bf16/normal")
+      done
+    done
+  done
+  run gpu1_error_growth on 0 "$here/ringcheck" verify "${cases[@]}" || return 1
+  "$here/summary.py" --errors "$out/gpu1_error_growth.json" >"$out/gpu1_error_growth.summary.json"
+}
+# Planted bugs under the kernels: on each GPU one kernel and dtype after the other.
+matrix() {
+  local gpu failed=0 jobs=()
+  for ((gpu = 0; gpu < gpus; ++gpu)); do
+    matrix_on "$gpu" &
+    jobs+=($!)
+  done
+  for gpu in "${jobs[@]}"; do wait "$gpu" || failed=1; done
+  return "$failed"
+}
+matrix_on() {
+  local i name code failed=0
+  local pairs=(cudnn:bf16 fa2:bf16 wgmma:bf16 tiled:float32 cudnn:fp16 wgmma:fp16)
+  for ((i = $1; i < ${#pairs[@]}; i += gpus)); do
+    name=gpu1_faults_${pairs[i]%:*}_${pairs[i]#*:}
+    on "$1" "$here/ringcheck" faults --device cuda --kernel "${pairs[i]%:*}" --dtype "${pairs[i]#*:}" \
+      --jobs 8 --json "$out/$name.json" >"$out/$name.txt" 2>&1
+    code=$?
+    echo "$name: exit code $code, $(grep -E '^all dtypes' "$out/$name.txt")"
+    ((code == 0)) || failed=1
   done
   return "$failed"
 }
