@@ -123,10 +123,11 @@ Queried Smi::query(const std::string& what, const std::vector<std::string>& fiel
 
 bool gpus_are_exclusive() {
   const auto path = find_program("nvidia-smi");
-  return path && std::ranges::any_of(Smi{*path}.query("gpu", {"index", "compute_mode"}).rows,
-                                     [](const Row& gpu) {
-                                       return value(gpu, "compute_mode").value_or("").starts_with("Exclusive");
-                                     });
+  if (!path) return false;
+  const Queried gpus = Smi{*path}.query("gpu", {"index", "compute_mode"});
+  return std::ranges::any_of(gpus.rows, [](const Row& gpu) {
+    return value(gpu, "compute_mode").value_or("").starts_with("Exclusive");
+  });
 }
 
 }  // namespace ringcheck::cli

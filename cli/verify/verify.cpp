@@ -60,10 +60,9 @@ int list(const Selection& selection) {
 }
 
 // How the cases are run and judged.
-SupervisorOptions conduct(const Options& options, const Selection& selection) {
+SupervisorOptions conduct(const Options& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
-  result.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases);
   result.judging = {parse_oracles(options.telling.oracles), options.telling.sample};
   return result;
 }
@@ -79,7 +78,8 @@ int run_supervised(const Options& options, const Selection& selection) {
   VerifyReport report(options.telling, selection, "no launcher",
                       supervised_transport(selection.cases));
   report.begin();
-  SupervisorOptions supervisor = conduct(options, selection);
+  SupervisorOptions supervisor = conduct(options);
+  supervisor.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases);
   auto progress = std::make_unique<Progress>(selection.cases.size());
   supervisor.finished = [&](const reports::CaseResult& test) {
     report.line(test);
@@ -98,7 +98,7 @@ int run_launched(const Options& options, const Selection& selection, const Launc
                                       transport_of(launcher, selection.cases));
     report->begin();
   }
-  return run_ranks(launcher, selection.cases, conduct(options, selection), [&](auto results) {
+  return run_ranks(launcher, selection.cases, conduct(options), [&](auto results) {
     for (const reports::CaseResult& test : results)
       report->line(test);
     return report->end(std::move(results));
@@ -163,8 +163,10 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
-  program.add_option("--jobs", options->jobs, "workers that run small cases at a time, a core each; default: as many as cores, at most "
-                     "8, and 1 where a GPU takes one process only")
+  program
+      .add_option("--jobs", options->jobs,
+                  "workers that run small cases at a time, a core each; default: as many as cores, "
+                  "at most 8, and 1 where a GPU takes one process only")
       ->check(CLI::Range(1, 64))
       ->group(group)
       ->type_name("N");

@@ -37,12 +37,11 @@ void Watchdog::rest() {
 void Watchdog::run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    if (!end_)
-      changed_.wait(lock, stop, [this] { return end_.has_value(); });
-    else if (std::chrono::steady_clock::now() >= *end_)
-      bite();
-    else
-      changed_.wait_until(lock, stop, *std::optional(end_), [] { return false; });
+    changed_.wait(lock, stop, [this] { return end_.has_value(); });
+    if (!end_) continue;
+    const auto end = *end_;  // signs move it while this waits
+    if (std::chrono::steady_clock::now() >= end) bite();
+    changed_.wait_until(lock, stop, end, [] { return false; });
   }
 }
 

@@ -171,9 +171,8 @@ TEST(CountersOracle, RejectsEveryFigureThatIsOff) {
       EXPECT_EQ(oracle(verdict, "counters").status, Status::kFail) << wrong.name;
       EXPECT_TRUE(oracle(verdict, "counters").contract);
       EXPECT_EQ(oracle(verdict, "parity").status, Status::kPass) << wrong.name;
-      EXPECT_THAT(oracle(verdict, "counters").findings,
-                  testing::Contains(testing::StartsWith("rank 1 ")))
-          << wrong.name;
+      ASSERT_FALSE(oracle(verdict, "counters").findings.empty()) << wrong.name;
+      EXPECT_THAT(oracle(verdict, "counters").findings.front(), testing::StartsWith("rank 1 "));
     }
 }
 
