@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
-# Result and a summary of it for each run. Parts: doctor smoke laws conformance relations growth matrix
-# nccl torchrun faults scaling clean sanitize; without parts all of them, but nccl, torchrun and faults
-# on one GPU. The exit code is the number of parts that failed.
+# Result and a summary of it for each run. Parts: doctor smoke laws conformance exact charted relations
+# growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
+# nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
@@ -15,8 +15,9 @@ parts=("$@") several=()
 gpus=$(nvidia-smi --list-gpus | wc -l)
 ((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
 ((gpus == 1)) || several=(nccl torchrun faults)
-((${#parts[@]} > 0)) || parts=(doctor smoke laws conformance relations growth
-  matrix "${several[@]}" scaling clean sanitize)
+((gpus < 4)) || several+=(long)
+((${#parts[@]} > 0)) || parts=(doctor smoke laws conformance exact charted relations growth
+  matrix "${several[@]}" reference scaling clean sanitize)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
 
@@ -64,6 +65,25 @@ conformance() {
   all || return 1
   ((gpus == 1)) || run "gpu${gpus}_conformance" on "$everybody" "${verify[@]}" \
     --profile conformance --world-kind thread --kernel tiled,wgmma,plain,fa2,efficient
+}
+# Data whose answer is known without arithmetic.
+exact() {
+  local kernel
+  for kernel in tiled wgmma,fa2; do
+    later "gpu1_exact_${kernel%,*}" "$(next)" "${verify[@]}" --profile conformance --kernel "$kernel" \
+      --world-kind thread --data census,equal-keys,flat,ones,routing,snap
+  done
+  all
+}
+# Every shape that has a chart, on six seeds that its calibration had not seen.
+charted() {
+  local kernel failed=0
+  for kernel in cudnn aten-cudnn fa2 efficient wgmma tiled plain; do
+    run "gpu1_charted_$kernel" on 0 "${verify[@]}" --world-kind thread --world 4 --kernel "$kernel" \
+      --dtype float32,bf16,fp16 --mask full,causal --data normal,spread3 --heads 4 --kv-heads 2 \
+      --seq 256 --dim 32 --balance headtail --rotation p2p --seed 901,902,903,904,905,906 || failed=1
+  done
+  return "$failed"
 }
 nccl() {
   local world failed=0
@@ -122,6 +142,20 @@ matrix_on() {
 faults() {
   ((gpus > 1)) || { echo "faults: needs 2 GPUs"; return 1; }
   "$here/faults" "$out" cuda "$gpus" "$here/ringcheck"
+}
+# Long sequences: every bound at 128K tokens, a sample of each head at 1M.
+long() {
+  local failed=0 long=("${verify[@]}" --world "$gpus" --heads 32 --kv-heads 8 --dim 128 --dtype bf16
+    --mask causal --balance headtail --rotation p2p --world-kind thread)
+  run "gpu${gpus}_cudnn_32k" "${long[@]}" --kernel cudnn --seq 32K || failed=1
+  run "gpu${gpus}_128k" "${long[@]}" --kernel wgmma --seq 128K || failed=1
+  run "gpu${gpus}_1m_sampled" "${long[@]}" --kernel wgmma --seq 1M --sample 256 || failed=1
+  return "$failed"
+}
+# The float64 reference: its plain passes, the fused ones, truth with every bound.
+reference() {
+  on 0 "$here/run" ringcheck_bench --benchmark_filter='reference/.*cuda' --benchmark_repetitions=3 \
+    --json "$out/gpu1_reference.json" >"$out/gpu1_reference.txt" 2>&1
 }
 # Throughput beside one GPU: ranks as threads, and as processes over NCCL.
 scaling() {
