@@ -47,6 +47,12 @@ all() {
   return "$failed"
 }
 next() { echo $((count % gpus)); }
+# One summary of the runs NAME_...
+together() {
+  local file files=()
+  for file in "$out/$1"_*.json; do [[ $file == *.summary.json ]] || files+=("$file"); done
+  "$here/summary.py" "${files[@]}" >"$out/$1.summary.json"
+}
 everybody=$(seq -s, 0 $((gpus - 1)))
 
 doctor() { "$here/ringcheck" doctor --json "$out/doctor.json"; }
@@ -73,7 +79,7 @@ exact() {
     later "gpu1_exact_${kernel%,*}" "$(next)" "${verify[@]}" --profile conformance --kernel "$kernel" \
       --world-kind thread --data census,equal-keys,flat,ones,routing,snap
   done
-  all
+  all && together gpu1_exact
 }
 # Every shape that has a chart, on six seeds that its calibration had not seen.
 charted() {
@@ -83,6 +89,7 @@ charted() {
       --dtype float32,bf16,fp16 --mask full,causal --data normal,spread3 --heads 4 --kv-heads 2 \
       --seq 256 --dim 32 --balance headtail --rotation p2p --seed 901,902,903,904,905,906 || failed=1
   done
+  together gpu1_charted || failed=1
   return "$failed"
 }
 nccl() {

@@ -1,16 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
-"""summary.py [--errors] RESULT.json: what a Result says without its passed cases, as JSON; or, with
---errors, the relative Frobenius error of every tensor of every case."""
+"""summary.py [--errors] RESULT.json...: what Results of one commit say without their passed cases, as JSON;
+or, with --errors, the relative Frobenius error of every tensor of every case."""
 import collections
 import json
 import sys
 
-result = json.load(open(sys.argv[-1]))
-if (kind := result.get("kind", "verify")) != "verify":  # absent before there were kinds
-    sys.exit(f"summary.py: {sys.argv[-1]} is a result of kind {kind}; want verify")
-if "--errors" in sys.argv[1:-1]:
+
+
+def merged(files):
+    """The cases of all files under the environment of the first."""
+    whole = None
+    for file in files:
+        result = json.load(open(file))
+        if (kind := result.get("kind", "verify")) != "verify":  # absent before there were kinds
+            sys.exit(f"summary.py: {file} is a result of kind {kind}; want verify")
+        if whole is None:
+            whole = result
+            continue
+        commits = whole["environment"]["commit"], result["environment"]["commit"]
+        if len(set(commits)) > 1:
+            sys.exit(f"summary.py: {file} is of commit {commits[1]}, {files[0]} of {commits[0]}")
+        whole["cases"] += result["cases"]
+        whole["environment"]["wall_seconds"] += result["environment"]["wall_seconds"]
+        for verdict, count in result["summary"].items():
+            whole["summary"][verdict] += count
+    if len(files) > 1:
+        whole["environment"]["command"] = f"{len(files)} runs of ringcheck verify"
+    return whole
+
+
+result = merged([name for name in sys.argv[1:] if name != "--errors"] or sys.exit(__doc__))
+if "--errors" in sys.argv:
     print(json.dumps({
         "summary_of": "RingCheck result",
         "environment": result["environment"],
