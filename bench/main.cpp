@@ -10,6 +10,7 @@
 #include "bench/reporter.h"
 #include "bench/sweep.h"
 #include "cli/environment.h"
+#include "cp/device/cuda_library.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 
@@ -53,6 +54,7 @@ int run(const std::string& json) {
   benchmark::RunSpecifiedBenchmarks(&reporter);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   environment.command = "ringcheck_bench";
+  if (!why_no_cuda()) environment.device = describe_gpus();
   environment.wall_seconds = wall.count();
   if (!json.empty()) reports::write_json(json, json_of(reporter, environment));
   return reporter.exit_code();
