@@ -64,7 +64,7 @@ reference::Judge AgainstReference::judge_of_all() const {
   const auto& found = evidence_.outcome.tensors;
   if (sampled()) sample = {queries_, keys_, found.o, found.lse};
   const Promise promise = evidence_.promise();
-  return {inputs_, promise.contract, promise.partials,
+  return {inputs_, promise.contracts(), promise.partials,
           reference_rope(evidence_.test), tiling, sample};
 }
 

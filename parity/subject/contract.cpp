@@ -50,6 +50,18 @@ reference::Contract contract_of(const Case& test) {
   return constants(kernel.at("dtypes").at(dtype));
 }
 
+std::optional<reference::Contract> backward_contract_of(const Case& test) {
+  const nlohmann::json& kernel = contract_json(test.kernel);
+  const std::string dtype = dtype_text(test.dtype);
+  if (!kernel.contains("backward") || !kernel.at("backward").contains(dtype)) return std::nullopt;
+  return constants(kernel.at("backward").at(dtype));
+}
+
+reference::Contracts contracts_of(const Case& test) {
+  const reference::Contract forward = contract_of(test);
+  return {forward, backward_contract_of(test).value_or(forward)};
+}
+
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
   using C = reference::Contract;
   C loosest{0, 0, 0, 0, 0, 0, 0, 0, 1, 0};

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -24,6 +25,12 @@ const nlohmann::json& contract_json(const std::string& kernel);
 // The numerics contract of the kernel of a case, for its dtype. Throws BadCase where the kernel's
 // contract lists no such dtype.
 reference::Contract contract_of(const Case& test);
+
+// The same of its backward pass, where the contract says that it is another.
+std::optional<reference::Contract> backward_contract_of(const Case& test);
+
+// Of both passes.
+reference::Contracts contracts_of(const Case& test);
 
 // For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed
 // contract has for one of them.

@@ -80,6 +80,7 @@ class ToldTwice final : public c10::MemoryReportingInfoBase {
 Promise promise_of_ours(const Case& test) {
   Promise promise;
   promise.contract = contract_of(test);
+  promise.backward_contract = backward_contract_of(test);
   promise.partials = Strategies::at(test.strategy).partials(test.world);
   promise.deterministic = contract_json(test.kernel).at("deterministic").get<bool>();
   if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -15,6 +16,7 @@ namespace ringcheck::parity {
 // what is promised is held against it, and what is not promised is `not_applicable`, by name.
 struct Promise {
   reference::Contract contract;  // of its arithmetic (docs/numerics.md)
+  std::optional<reference::Contract> backward_contract = {};  // of its backward pass, where another
   int partials = 1;              // rounded partial results that a row of O is merged from
   bool deterministic = false;    // the same input gives the same bits
   // Tensors that every rank returns: of o, lse, dq, dk, dv, and q and k as they were attended.
@@ -29,6 +31,8 @@ struct Promise {
   bool by_strategy = false;  // works as the strategy of the case says: the closed forms hold
   bool separate_passes = false;  // forward and backward can be called one by one, and again
   std::map<std::string, Chart> charts;  // by tensor, where it was calibrated at this very case
+
+  reference::Contracts contracts() const { return {contract, backward_contract.value_or(contract)}; }
 };
 
 // Throws BadCase where the promise cannot be kept: names no tensor, or less than one partial.

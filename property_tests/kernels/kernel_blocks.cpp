@@ -137,7 +137,7 @@ reference::Judgement kernel_judgement(const KernelCase& test, const parity::Prob
   const auto tokens = [&](const at::Tensor& x) { return x.narrow(2, 0, test.mask.length); };
   return reference::judge(
       {tokens(p.q), tokens(p.k), tokens(p.v), tokens(p.d_o), test.mask, test.scale},
-      parity::contract_of(named), merged, {});
+      parity::contracts_of(named), merged, {});
 }
 
 }  // namespace ringcheck

@@ -50,6 +50,11 @@ void make_blind_exact(at::Tensor& error, Field field, const Tiles& mask_tiles) {
 
 at::Tensor indexes(const std::vector<int64_t>& slots) { return at::tensor(slots, at::kLong); }
 
+ErrorModel model_of(const Contract& contract, int world, const Inputs& inputs) {
+  return {contract, static_cast<double>(world), static_cast<double>(inputs.q.size(-1)),
+          static_cast<double>(inputs.v.size(-1))};
+}
+
 Turns at_slots(const Turns& all, const at::Tensor& slots, at::Device device) {
   const auto part = [&](const at::Tensor& x) {
     return (slots.defined() ? x.index_select(0, slots) : x).to(device);
@@ -68,16 +73,15 @@ Tiling widened(const Tiling& tiling, int64_t rows, int64_t columns) {
 
 }  // namespace
 
-Judge::Judge(Inputs inputs, const Contract& contract, int world, const Rope& rope, Tiling tiling,
+Judge::Judge(Inputs inputs, const Contracts& contracts, int world, const Rope& rope, Tiling tiling,
              std::optional<Sample> sample)
     : inputs_(std::move(inputs)),
+      models_(model_of(contracts.forward, world, inputs_), model_of(contracts.backward, world, inputs_)),
       rope_(rope),
       tiling_(std::move(tiling)),
       sample_(std::move(sample)) {
   check(inputs_);
   runs_ = key_runs(inputs_.mask);
-  model_ = {contract, static_cast<double>(world), static_cast<double>(inputs_.q.size(3)),
-            static_cast<double>(inputs_.v.size(3))};
   if (rope.pairing != Rope::Pairing::kNone)
     turns_ = turns(inputs_.mask, rope, inputs_.q.size(3), at::kCPU);
 }
@@ -101,7 +105,7 @@ Judgement Judge::operator()(Range pairs, at::Device device) const {
 Judgement Judge::everything(Range pairs, at::Device device) const {
   const Tiles cut = tiles(runs_, tiling_, device);
   const Group group = grouped(inputs_, pairs, device);
-  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, models_, tiling_.tick);
   return finished(std::move(e), cut, {});
 }
 
@@ -111,7 +115,7 @@ Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
   const Tiles cut = tiles(of_queries(runs_, queries), wide, device);
   const Slots slots{.queries = indexes(queries), .keys = {}};
   const Group group = grouped(inputs_, pairs, device, slots);
-  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, model_, tiling_.tick);
+  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, models_, tiling_.tick);
   for (Tensors* t : {&e.value, &e.bound, &e.variance})
     t->dk = t->dv = at::Tensor();  // sums over the sampled queries only
   return finished(std::move(e), cut, slots);
@@ -127,7 +131,7 @@ Judgement Judge::of_sampled_keys(Range pairs, at::Device device) const {
     return rows_of_pairs(x, inputs_, pairs, {}).to(device, at::kDouble);
   };
   Estimate e = estimate_from(given(sample_->o), given(sample_->lse),
-                             grouped(inputs_, pairs, device, slots), cut, model_, tiling_.tick);
+                             grouped(inputs_, pairs, device, slots), cut, models_, tiling_.tick);
   return finished(std::move(e), cut, slots);
 }
 
@@ -143,13 +147,13 @@ Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) cons
     const bool is_gradient = field != &Tensors::o && field != &Tensors::lse;
     if (turns_.cos.defined() && (field == &Tensors::dq || field == &Tensors::dk))
       turn_back(e, field, at_slots(turns_, kept, (e.value.*field).device()), rope_,
-                model_.contract.u_a);
+                models_.backward.contract.u_a);
     if (is_gradient)
-      round_result(e, field, model_);
+      round_result(e, field, models_.backward);
     make_blind_exact(e.bound.*field, field, cut);
     make_blind_exact(e.variance.*field, field, cut);
     // A float64 implementation errs no less than the reference itself.
-    const bool as_exact = model_.contract.u_a == 0x1p-53;
+    const bool as_exact = models_.forward.contract.u_a == 0x1p-53;
     (e.variance.*field).sqrt_().mul_(as_exact ? std::sqrt(2.) : 1.);
     if (as_exact)
       (e.bound.*field).mul_(2);
@@ -157,9 +161,9 @@ Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) cons
   return {e.value, e.bound, e.variance};
 }
 
-Judgement judge(const Inputs& inputs, const Contract& contract, int world, const Rope& rope,
+Judgement judge(const Inputs& inputs, const Contracts& contracts, int world, const Rope& rope,
                 const Tiling& tiling) {
-  const Judge judged(inputs, contract, world, rope, tiling);
+  const Judge judged(inputs, contracts, world, rope, tiling);
   std::vector<Tensors> values, bounds, sigmas;
   for (const Range run : judged.runs()) {
     const Judgement part = judged(run, inputs.q.device());

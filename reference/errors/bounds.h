@@ -35,19 +35,19 @@ struct Sample {
   at::Tensor o, lse;                   // of the implementation, in the shapes of the problem
 };
 
-// Evaluates attention and, for an implementation with this contract that merges `world` partial
+// Evaluates attention and, for an implementation with these contracts that merges `world` partial
 // results, the worst-case bound B and the predicted error sigma of every element
 // (docs/numerics.md gives each formula). `rope`, where it rotates, is undone on dQ and dK with
 // the bounds carried through; inputs.q and inputs.k are the rotated tensors. float64 on the device
 // of the inputs; throws what attention() throws.
-Judgement judge(const Inputs& inputs, const Contract& contract, int world, const Rope& rope,
+Judgement judge(const Inputs& inputs, const Contracts& contracts, int world, const Rope& rope,
                 const Tiling& tiling = {});
 
 // The same a run of (batch, kv head) pairs at a time, on any device and in several threads, so that
 // no more than a run needs be in memory.
 class Judge {
  public:
-  Judge(Inputs inputs, const Contract& contract, int world, const Rope& rope, Tiling tiling,
+  Judge(Inputs inputs, const Contracts& contracts, int world, const Rope& rope, Tiling tiling,
         std::optional<Sample> sample = {});
 
   std::vector<Range> runs() const { return runs_of_pairs(inputs_, tiling_); }
@@ -62,7 +62,7 @@ class Judge {
   Judgement finished(Estimate estimate, const Tiles& tiles, const Slots& slots) const;
 
   Inputs inputs_;
-  ErrorModel model_;
+  ErrorModels models_;
   Rope rope_;
   Tiling tiling_;
   std::optional<Sample> sample_;

@@ -18,6 +18,17 @@ struct Contract {
   double u_m = 0x1p-24;    // rounding of a partial result before the merge
   double kappa = 1;        // K-block of the matrix unit: a chain of n has n/kappa + kappa roundings
   double c_e = 4;          // error of exp, in units of u_a
+
+  bool operator==(const Contract&) const = default;
+};
+
+// Of both passes: the backward pass of a kernel may compute in another precision than its forward
+// pass. u_o and eta_o of `backward` are the rounding of the stored gradients.
+struct Contracts {
+  Contract forward, backward;
+
+  Contracts(const Contract& both) : Contracts(both, both) {}  // an implementation's only contract
+  Contracts(const Contract& first, const Contract& second) : forward(first), backward(second) {}
 };
 
 }  // namespace ringcheck::reference

@@ -33,6 +33,15 @@ struct ErrorModel {
   at::Tensor output_rounding(const at::Tensor& x) const;
 };
 
+// Of both passes.
+struct ErrorModels {
+  ErrorModel forward, backward;
+
+  ErrorModels(const ErrorModel& both) : ErrorModels(both, both) {}
+  ErrorModels(const ErrorModel& first, const ErrorModel& second)
+      : forward(first), backward(second) {}
+};
+
 // A bound B and a variance sigma^2 of the error of each element, float64 in one shape.
 struct Error {
   at::Tensor bound;

@@ -31,18 +31,20 @@ void add_keys(Estimate& e, const BackwardErrors& errors, const Group& group) {
 }  // namespace
 
 Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
-                  const ErrorModel& model, const std::function<void()>& tick) {
+                  const ErrorModels& models, const std::function<void()>& tick) {
   const Keys keys = keys_of(group, tiles);
   Estimate e{{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, empty_rows(group), empty_rows(group)};
   const Room room = Room::for_largest(tiles, group);
-  BackwardErrors backward(model, keys, room);
+  const bool alike = models.forward.contract == models.backward.contract;
+  BackwardErrors backward(models.backward, keys, room);
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
     const StripView view = view_of(strip, group, truth, tiles);
-    ScoreErrors scores(model, view, keys, room);
-    const ForwardErrors forward = forward_errors(model, view, keys, scores, room);
-    const Error dq = backward.add_strip(view, forward, scores, tick);
+    ScoreErrors scores(models.forward, view, keys, room);
+    ScoreErrors again(models.backward, view, keys, room);  // the backward pass computes P anew
+    const ForwardErrors forward = forward_errors(models.forward, view, keys, scores, room);
+    const Error dq = backward.add_strip(view, forward, alike ? scores : again, tick);
     const auto write = [&](at::Tensor Tensors::*field, const Error& error) {
       unstack(e.bound.*field, strip.rows, error.bound);
       unstack(e.variance.*field, strip.rows, error.variance);
@@ -56,18 +58,18 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
 }
 
 Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& group,
-                       const Tiles& tiles, const ErrorModel& model,
+                       const Tiles& tiles, const ErrorModels& models,
                        const std::function<void()>& tick) {
   const Solution given = differentiate(group, tiles, o, lse, tick);
   const Keys keys = keys_of(group, tiles);
   const Room room = Room::for_largest(tiles, group);
-  BackwardErrors backward(model, keys, room);
+  BackwardErrors backward(models.backward, keys, room);
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
     const StripView view = view_of(strip, group, given, tiles);
-    ScoreErrors scores(model, view, keys, room);
-    backward.add_strip(view, errors_of_given(model, view), scores, tick);
+    ScoreErrors scores(models.backward, view, keys, room);
+    backward.add_strip(view, errors_of_given(models.forward, view), scores, tick);
   }
   Estimate e;
   e.value.dk = given.dk, e.value.dv = given.dv;

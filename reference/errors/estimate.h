@@ -19,11 +19,11 @@ struct Estimate {
 };
 
 Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
-                  const ErrorModel& model, const std::function<void()>& tick);
+                  const ErrorModels& models, const std::function<void()>& tick);
 
 // dK and dV alone, as they follow from an o and an lse of the implementation.
 Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& group,
-                       const Tiles& tiles, const ErrorModel& model,
+                       const Tiles& tiles, const ErrorModels& models,
                        const std::function<void()>& tick);
 
 }  // namespace ringcheck::reference

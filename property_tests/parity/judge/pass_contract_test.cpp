@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backward pass that promises more than the forward pass is held to it.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "parity/faults/decorators/subject.h"
+#include "property_tests/parity/oracles/spoilt.h"
+
+namespace ringcheck::parity {
+namespace {
+
+Status parity_of(const Case& test, const std::string& tensor, const SharedSubject& subject) {
+  RunOptions options;
+  options.subject = subject;
+  const Verdict verdict = verify(test, options);
+  for (const TensorVerdict& one : oracle(verdict, "parity").tensors)
+    if (one.tensor == tensor) return one.status;
+  throw std::out_of_range(tensor);
+}
+
+SharedSubject rounding(at::Tensor Gradients::*which) {
+  return with_kernel([which](Communicator&, const Case& test) {
+    return AroundKernel{.after_backward = [=](const KernelCall&, Gradients& terms) {
+      terms.*which = (terms.*which).to(test.dtype).to((terms.*which).scalar_type());
+    }};
+  });
+}
+
+// `flash` rounds P and partial results to 16 bits in its forward pass, and computes its backward pass
+// in float32: a term of a gradient that is rounded to 16 bits is a bug of it, and was within what the
+// forward pass may do.
+TEST(PassContract, ATermOfAGradientInSixteenBitsFailsAFloat32BackwardPass) {
+  for (const char* dtype : {"bf16", "fp16"}) {
+    const Case test = parse_case(std::string("ring:p2p/headtail/flash/causal/P4/hq4/hkv2/s128/d32/") + dtype);
+    for (const auto& [name, which] : {std::pair{"dq", &Gradients::dq}, {"dk", &Gradients::dk},
+                                      {"dv", &Gradients::dv}}) {
+      EXPECT_EQ(parity_of(test, name, ours()), Status::kPass) << name << " " << dtype;
+      EXPECT_EQ(parity_of(test, name, rounding(which)), Status::kFail) << name << " " << dtype;
+    }
+  }
+}
+
+// Where no contract says otherwise, both passes have the same.
+TEST(PassContract, IsThatOfTheForwardPassUnlessItSaysOtherwise) {
+  const Case flash = parse_case("flash/P2/s16/bf16"), plain = parse_case("plain/P2/s16/bf16");
+  EXPECT_EQ(contracts_of(plain).backward, contracts_of(plain).forward);
+  EXPECT_LT(contracts_of(flash).backward.u_m, contracts_of(flash).forward.u_m);
+  EXPECT_EQ(contracts_of(flash).backward.u_o, contracts_of(flash).forward.u_o);
+}
+
+}  // namespace
+}  // namespace ringcheck::parity
