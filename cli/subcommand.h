@@ -19,6 +19,7 @@ using Subcommands = Registry<Subcommand>;
 namespace exit_codes {
 inline constexpr int kUsage = 2;
 inline constexpr int kDead = 5;  // the subject hung or crashed
+inline constexpr int kInconclusive = 6;
 inline constexpr int kSelfTest = 70;
 inline constexpr int kNothingRan = 77;
 }  // namespace exit_codes

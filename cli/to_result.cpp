@@ -100,6 +100,9 @@ reports::CaseResult to_result(const parity::Verdict& verdict) {
   result.seconds = verdict.seconds;
   for (const parity::OracleVerdict& oracle : verdict.oracles)
     result.oracles.push_back(to_result(oracle));
+  for (const auto& [tensor, ranks] : verdict.judged)
+    for (const parity::JudgedBy by : ranks)
+      result.judged[tensor].push_back(parity::to_text(by));
   for (size_t rank = 0; rank < verdict.ranks.size(); ++rank)
     result.ranks.push_back(to_result(static_cast<int>(rank), verdict.ranks[rank]));
   return result;

@@ -87,6 +87,18 @@ std::string table(const std::vector<CaseResult>& cases) {
          "  margin: largest error over its bound, a pass is at most 1\n";
 }
 
+// How much of it nobody judged.
+std::string judged_text(const std::vector<CaseResult>& cases) {
+  const Judged judged = judged_in(cases);
+  if (judged.all == 0)
+    return "";
+  std::string tensors;
+  for (const auto& [tensor, count] : judged.nobody_by_tensor)
+    tensors += (tensors.empty() ? ": " : ", ") + tensor + " " + std::to_string(count);
+  return "  judged by nobody: " + std::to_string(judged.nobody) + " of " +
+         std::to_string(judged.all) + " tensors of ranks" + tensors + "\n";
+}
+
 std::string upper(std::string text) {
   for (char& c : text)
     c = c == '_' ? ' ' : static_cast<char>(std::toupper(c));
@@ -183,7 +195,7 @@ std::string console_line(const CaseResult& test) {
 
 std::string console_report(const Result& result) {
   const auto& cases = result.cases;
-  return table(cases) + did_not_pass(cases) +
+  return table(cases) + judged_text(cases) + did_not_pass(cases) +
          not_run(cases, Status::kNotSupported, "Not supported:") +
          not_run(cases, Status::kSkipped, "Skipped:") + "\n" + sum_text(result);
 }

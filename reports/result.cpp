@@ -38,6 +38,20 @@ Status parse_status(const std::string& text) {
   throw std::invalid_argument("unknown verdict '" + text + "'");
 }
 
+Judged judged_in(const std::vector<CaseResult>& cases) {
+  Judged sum;
+  for (const CaseResult& test : cases)
+    for (const auto& [tensor, ranks] : test.judged)
+      for (const std::string& by : ranks) {
+        if (by == "no_token") continue;
+        ++sum.all;
+        if (by != "nobody") continue;
+        ++sum.nobody;
+        ++sum.nobody_by_tensor[tensor];
+      }
+  return sum;
+}
+
 Summary summary_of(const std::vector<CaseResult>& cases) {
   Summary sum;
   for (const CaseResult& test : cases) {

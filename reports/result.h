@@ -91,6 +91,8 @@ struct CaseResult {
   Figure seconds;
   std::map<std::string, std::string> parts;  // the parts of the case by name, for filters
   std::vector<OracleResult> oracles;
+  // Who judged o, lse, dq, dk and dv, by rank: bounded, exact, nobody, or no_token where it has none.
+  std::map<std::string, std::vector<std::string>> judged;
   std::vector<RankResult> ranks;
   std::vector<std::string> findings;  // of a hang or crash: what every rank was doing;
                                       // of a failure: how often it fails again
@@ -119,6 +121,14 @@ struct Summary {
           hang = 0, crash = 0;
 };
 Summary summary_of(const std::vector<CaseResult>& cases);
+
+// How many tensors of ranks that hold tokens were judged, over the cases that ran, and how many of
+// them by nobody, by tensor.
+struct Judged {
+  int64_t all = 0, nobody = 0;
+  std::map<std::string, int64_t> nobody_by_tensor;
+};
+Judged judged_in(const std::vector<CaseResult>& cases);
 
 struct Result {
   int schema_version = kSchemaVersion;

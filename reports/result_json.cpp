@@ -68,8 +68,29 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, cases, passed, failed, not_supported
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, peak_bytes, kv_bytes, traveller_bytes,
                                    wrong_pads, forward, backward, sent_to, received_from)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, group, verdict, reason, reproduce, seconds,
-                                   parts, oracles, ranks, findings, log)
+
+// Earlier results do not say who judged what.
+void to_json(json& j, const CaseResult& test) {
+  j = {{"name", test.name}, {"group", test.group}, {"verdict", test.verdict},
+       {"reason", test.reason}, {"reproduce", test.reproduce}, {"seconds", test.seconds},
+       {"parts", test.parts}, {"oracles", test.oracles}, {"judged", test.judged},
+       {"ranks", test.ranks}, {"findings", test.findings}, {"log", test.log}};
+}
+void from_json(const json& j, CaseResult& test) {
+  test.name = j.at("name");
+  test.group = j.at("group");
+  test.verdict = j.at("verdict");
+  test.reason = j.at("reason");
+  test.reproduce = j.at("reproduce");
+  test.seconds = j.at("seconds");
+  test.parts = j.at("parts").get<std::map<std::string, std::string>>();
+  test.oracles = j.at("oracles").get<std::vector<OracleResult>>();
+  if (j.contains("judged"))
+    test.judged = j.at("judged").get<std::map<std::string, std::vector<std::string>>>();
+  test.ranks = j.at("ranks").get<std::vector<RankResult>>();
+  test.findings = j.at("findings").get<std::vector<std::string>>();
+  test.log = j.at("log");
+}
 
 // A limit is absent where there is none.
 void to_json(json& j, const Measurement& one) {

@@ -21,6 +21,10 @@ std::vector<std::string> parse_oracles(const std::string& text) {
   return names;
 }
 
+parity::Judging judging_of(const std::string& text, int64_t sample) {
+  return {parse_oracles(text), sample, text.empty() && sample == 0};
+}
+
 std::string text_of(const std::vector<std::string>& oracles) {
   return c10::Join(",", oracles);
 }

@@ -63,7 +63,7 @@ int list(const Selection& selection) {
 SupervisorOptions conduct(const Options& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
-  result.judging = {parse_oracles(options.telling.oracles), options.telling.sample};
+  result.judging = judging_of(options.telling.oracles, options.telling.sample);
   return result;
 }
 
@@ -172,7 +172,8 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->type_name("N");
   program
       .add_option("--oracles", options->telling.oracles,
-                  "who judges: names, or all; default: those content with one run of a case")
+                  "who judges: names, or all; default: those content with one run of a case, and of the others "
+                  "those that a small case draws")
       ->group(group)
       ->type_name("LIST");
   program.add_option("--sample", options->sample, "judge N random queries and keys of each head")

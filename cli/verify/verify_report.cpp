@@ -7,6 +7,7 @@
 
 #include "cli/environment.h"
 #include "cli/detection/false_alarms.h"
+#include "cli/verify/oracles.h"
 #include "cli/verify/sample.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
@@ -61,6 +62,8 @@ void VerifyReport::print() const {
   std::cout << reports::console_report(result_);
   if (telling_.clean)
     std::cout << "false alarms: " << to_text(false_alarms_in(result_.summary)) << "\n";
+  for (const auto& [oracle, reason] : idle())
+    std::cout << "oracle " << oracle << " applied to no case: " << reason << "\n";
   if (telling_.sample > 0) std::cout << sampled_text(telling_.sample, result_.cases);
   std::cout << std::flush;
 }
@@ -71,6 +74,24 @@ void VerifyReport::write() const {
   if (!telling_.junit.empty()) reports::write_file(telling_.junit, reports::junit(result_));
 }
 
+std::map<std::string, std::string> VerifyReport::idle() const {
+  std::map<std::string, std::string> idle;
+  if (telling_.oracles.empty() || telling_.oracles == "all") return idle;
+  for (const std::string& name : parse_oracles(telling_.oracles)) {
+    bool applied = false, asked = false;
+    std::string reason;
+    for (const reports::CaseResult& test : result_.cases)
+      for (const reports::OracleResult& oracle : test.oracles) {
+        if (oracle.name != name) continue;
+        asked = true;
+        applied |= oracle.verdict != reports::Status::kNotApplicable;
+        if (!oracle.findings.empty()) reason = oracle.findings.front();
+      }
+    if (asked && !applied) idle[name] = reason;
+  }
+  return idle;
+}
+
 // A single case that cannot run was asked for by mistake.
 int VerifyReport::exit_code() const {
   if (selection_.single && result_.summary.not_supported == 1) return exit_codes::kUsage;
@@ -79,7 +100,8 @@ int VerifyReport::exit_code() const {
     std::erase_if(cases, [](const reports::CaseResult& test) {
       return test.verdict == reports::Status::kInconclusive;
     });
-  return reports::exit_code(cases);
+  const int code = reports::exit_code(cases);
+  return code == 0 && !idle().empty() ? exit_codes::kInconclusive : code;
 }
 
 }  // namespace ringcheck::cli

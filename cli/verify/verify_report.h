@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class VerifyReport {
   void complete(std::vector<reports::CaseResult> cases);
   void print() const;
   void write() const;
+  // Oracles asked for by name that applied to no case, each with a reason.
+  std::map<std::string, std::string> idle() const;
   int exit_code() const;
 
   Telling telling_;

@@ -60,7 +60,7 @@ class Results {
 };
 
 parity::Judging judging_of(const Options& options) {
-  return {parse_oracles(options.oracles), options.sample};
+  return cli::judging_of(options.oracles, options.sample);
 }
 
 bool passes_self_test(const std::vector<parity::Case>& cases) {

@@ -22,7 +22,7 @@ int most_ranks(const std::vector<parity::Case>& cases, const parity::Judging& ju
   int most = 1;
   for (const parity::Case& test : cases) {
     most = std::max(most, test.world);
-    for (const std::string& name : judging.oracles)
+    for (const std::string& name : oracles_for(judging, test, *parity::subject_of(test)))
       if (const auto& variations = parity::Oracles::at(name).variations)
         for (const parity::Run& run : variations(test))
           most = std::max(most, run.test.world);
@@ -67,9 +67,11 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
   for (const std::string& word :
        {own_path(), std::string("worker"), std::string("--cases"), folder.file("cases"),
         std::string("--status"), folder.file("status"), std::string("--results"),
-        folder.file("results"), std::string("--oracles"), text_of(judging.oracles),
-        std::string("--sample"), std::to_string(judging.sample)})
+        folder.file("results"), std::string("--sample"), std::to_string(judging.sample)})
     result.words.push_back(word);
+  if (!judging.drawn)
+    for (const std::string& word : {std::string("--oracles"), text_of(judging.oracles)})
+      result.words.push_back(word);
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
     result.words.push_back(std::to_string(transport.ranks));

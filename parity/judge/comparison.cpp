@@ -77,10 +77,17 @@ std::string describe(const Case& test, const Worst& worst, const Tallied& tallie
                   ", expected ", exactly(worst.value), " +- ", worst.bound, " (sigma ", worst.sigma, ")");
 }
 
-// BIAS of the worst rank, and how many chunks have a signal above what a zero would pass with.
+bool has_token(const Mask& mask, const std::vector<int64_t>& positions) {
+  return std::ranges::any_of(positions, [&](int64_t p) { return is_token(mask, p); });
+}
+
+// BIAS of the worst rank, and of every rank how many chunks have a signal above what a zero would pass
+// with, and so who judged it.
 void judge_ranks(const Case& test, const Tally& tally, TensorVerdict& verdict) {
+  const Mask mask = mask_of(test);
   for (const Positions& shard : layout_of(test).queries) {
     const std::vector<int64_t> own = flatten(shard);
+    const int64_t counted_before = verdict.chunks_counted;
     const double m = sum_over(tally.elements, own);
     const double bias = m > 0 ? sum_over(tally.signed_z, own) / std::sqrt(m) : 0;
     if (!(std::abs(bias) <= std::abs(verdict.bias))) verdict.bias = bias;
@@ -91,6 +98,11 @@ void judge_ranks(const Case& test, const Tally& tally, TensorVerdict& verdict) {
       ++verdict.chunks;
       verdict.chunks_counted += sum_over(tally.vacuous, part) < kVacuous * total;
     }
+    const bool exact = m == 0 && sum_over(tally.compared, own) > 0;
+    verdict.judged_by.push_back(!has_token(mask, own)                      ? JudgedBy::kNoToken
+                                : verdict.chunks_counted > counted_before ? JudgedBy::kBounded
+                                : exact                                   ? JudgedBy::kExact
+                                                                          : JudgedBy::kNobody);
   }
 }
 
@@ -121,6 +133,14 @@ TensorVerdict withheld(const std::string& name) {
   return verdict;
 }
 
+std::vector<JudgedBy> judged_exactly(const Case& test) {
+  const Mask mask = mask_of(test);
+  std::vector<JudgedBy> ranks;
+  for (const Positions& shard : layout_of(test).queries)
+    ranks.push_back(has_token(mask, flatten(shard)) ? JudgedBy::kExact : JudgedBy::kNoToken);
+  return ranks;
+}
+
 TensorVerdict judge(const Case& test, const std::string& name, const Tallied& tallied) {
   const Tally& tally = tallied.tally;
   TensorVerdict verdict;
@@ -139,6 +159,8 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
   if (!(verdict.hard_ratio <= kHard && verdict.max_z <= kStat)) {
     verdict.status = Status::kFail;
     verdict.worst = describe(test, verdict.hard_ratio > kHard ? tally.hard : tally.stat, tallied);
+  } else if (sum_of(tally.compared) == 0 || (elements > 0 && energy == 0)) {
+    verdict.status = Status::kNotApplicable;  // the truth is zero, and may be missed: so is any zero right
   } else if (!(verdict.vacuity < kVacuous)) {
     verdict.status = Status::kInconclusive;
   }
@@ -188,6 +210,15 @@ Status status_of(const std::vector<TensorVerdict>& tensors) {
     if (tensor.status == Status::kPass && status == Status::kNotApplicable) status = Status::kPass;
   }
   return status;
+}
+
+Status status_of_relation(const std::vector<TensorVerdict>& tensors) {
+  const auto any = [&](Status status) {
+    return std::ranges::any_of(tensors, [=](const TensorVerdict& t) { return t.status == status; });
+  };
+  for (const Status status : {Status::kFail, Status::kPass, Status::kInconclusive})
+    if (any(status)) return status;
+  return Status::kNotApplicable;
 }
 
 OracleVerdict verdict_of(std::vector<TensorVerdict> tensors) {

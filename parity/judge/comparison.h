@@ -50,6 +50,11 @@ TensorVerdict charted(const Promise& promise, TensorVerdict verdict);
 
 // Of an oracle, from its tensors: fail before inconclusive before pass.
 Status status_of(const std::vector<TensorVerdict>& tensors);
+// Of a relation: a tensor of which it shows nothing takes nothing from what the others show.
+Status status_of_relation(const std::vector<TensorVerdict>& tensors);
+
+// Where every element was judged exactly.
+std::vector<JudgedBy> judged_exactly(const Case& test);
 // The same with what failed as findings.
 OracleVerdict verdict_of(std::vector<TensorVerdict> tensors);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "cp/registry.h"
 #include "parity/judge/verdict.h"
@@ -45,6 +46,14 @@ struct Oracle {
   std::string cost = {};   // of judging, in the notation of docs/notation.md
   std::string needs = {};  // what a case must have for the further runs to say something
   Demand demand = {};
+  bool of_form = false;  // speaks of what came back, and what it cost, not of values
+  int one_in = 24;       // for further runs: of how many cases to which it applies it is asked of one,
+                         // where nobody chose the oracles
+  std::set<std::string> reads = {};  // of o, lse, dq, dk, dv: without them it says nothing
+
+  About about() const {
+    return of_form ? About::kForm : variations ? About::kRelation : About::kValues;
+  }
 };
 using Oracles = Registry<Oracle>;
 

@@ -118,11 +118,10 @@ OracleVerdict agree(const Case& test, const Measured& actual, const Measured& ex
         (actual.sigma.*tensor).square() + (expected.sigma.*tensor).square();
     tensors.push_back(compare(test, name, actual.value.*tensor, expected.value.*tensor,
                               actual.bound.*tensor + expected.bound.*tensor, variance.sqrt()));
-    // Whether a zero would pass is a question to the parity of the run itself.
-    TensorVerdict& verdict = tensors.back();
-    if (verdict.status == Status::kInconclusive) verdict.status = Status::kPass;
   }
-  return verdict_of(std::move(tensors));
+  OracleVerdict verdict = verdict_of(std::move(tensors));
+  verdict.status = status_of_relation(verdict.tensors);
+  return verdict;
 }
 
 OracleVerdict right(const Evidence& evidence, const Run& run, const Outcome& outcome) {
@@ -149,7 +148,7 @@ OracleVerdict all_of(std::vector<OracleVerdict> parts) {
     for (std::string& finding : part.findings) whole.findings.push_back(std::move(finding));
     for (TensorVerdict& tensor : part.tensors) whole.tensors.push_back(std::move(tensor));
   }
-  whole.status = status_of(whole.tensors);
+  whole.status = status_of_relation(whole.tensors);
   return whole;
 }
 

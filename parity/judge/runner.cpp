@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/runner.h"
 
-#include <c10/util/Exception.h>
+#include <c10/util/StringUtil.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +10,7 @@
 #include "cp/error.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/expected/expected.h"
+#include "parity/judge/rotated.h"
 #include "parity/subject/out_of_memory.h"
 
 namespace ringcheck::parity {
@@ -41,10 +42,11 @@ struct Variations {
   std::map<std::string, std::string> missing;
 };
 
-Variations variations_of(const Case& test, const Subject& subject, const RunOptions& options) {
+Variations variations_of(const Case& test, const Subject& subject,
+                         const std::vector<std::string>& oracles) {
   const Promise promise = subject.promise(test);
   Variations variations;
-  for (const std::string& name : options.judging.oracles) {
+  for (const std::string& name : oracles) {
     const Oracle& oracle = Oracles::at(name);
     if (!oracle.variations) continue;
     std::vector<Run> runs;
@@ -85,18 +87,58 @@ std::vector<Outcome> variations_for(const std::string& oracle, const Observed& o
   return found == observed.variations.end() ? std::vector<Outcome>() : found->second;
 }
 
-// Who judges: those that were chosen, and whatever they are, `returned` where a tensor is missing.
-std::vector<std::string> judges(const Observed& observed, const RunOptions& options) {
-  std::vector<std::string> names = options.judging.oracles;
-  const bool chosen = std::ranges::find(names, "returned") != names.end();
-  if (!observed.outcome.missing.empty() && !chosen) names.push_back("returned");
+bool is_rotated(const Case& test, const Outcome& outcome) {
+  return test.rope.pairing != Rope::Pairing::kNone && outcome.shows_rotated();
+}
+
+// Who judges: those that were asked, and whatever they are, `returned` where a tensor is missing, and
+// `rope` where the truth is about the q and k that the subject says it attended.
+std::vector<std::string> judges(const Case& test, const Observed& observed,
+                                std::vector<std::string> names) {
+  const auto also = [&](const char* name) {
+    if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+  };
+  const bool of_values = std::ranges::any_of(
+      names, [](const std::string& name) { return Oracles::at(name).about() != About::kForm; });
+  if (!observed.outcome.missing.empty()) also("returned");
+  if (of_values && is_rotated(test, observed.outcome)) also("rope");
   return names;
+}
+
+// The first tensor that is not there and without which the oracle says nothing.
+std::optional<std::string> lacking(const Oracle& oracle, const Evidence& evidence) {
+  const auto lacks = [&](const Outcome& outcome, const NamedTensor& named) {
+    return !(outcome.tensors.*named.tensor).defined();
+  };
+  for (const NamedTensor& named : kTensors)
+    if (oracle.reads.contains(named.name) &&
+        (lacks(evidence.outcome, named) ||
+         std::ranges::any_of(evidence.variations, [&](const Outcome& o) { return lacks(o, named); })))
+      return named.name;
+  return std::nullopt;
+}
+
+// The q and k that a further run says it attended are judged as those of the case are: its truth is
+// about them.
+void judge_rotated_of(const Evidence& evidence, const std::vector<Run>& runs, OracleVerdict& result) {
+  for (size_t i = 0; i < std::min(runs.size(), evidence.variations.size()); ++i) {
+    const Case& test = runs[i].test;
+    const Outcome& outcome = evidence.variations[i];
+    if (!is_rotated(test, outcome)) continue;
+    const Problem problem =
+        runs[i].problem(test, {{0, test.seq}}).to(outcome.q_rotated.device());
+    for (TensorVerdict& tensor : judge_rotated(test, evidence.promise(), problem, outcome))
+      if (tensor.status == Status::kFail) {
+        result.status = Status::kFail;
+        result.findings.push_back(c10::str("further run ", i, ", rotated ", tensor.tensor, ": ",
+                                           tensor.worst));
+      }
+  }
 }
 
 // What a relation says of tensors that are not there is nothing.
 OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence,
                         const std::optional<std::string>& no_variations) {
-  const bool complete = evidence.outcome.missing.empty() && evidence.outcome.withheld.empty();
   OracleVerdict result;
   result.status = Status::kNotApplicable;
   if (oracle.variations && evidence.variations.empty()) {
@@ -105,17 +147,17 @@ OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence,
                                               : "needs " + oracle.needs};
     return result;
   }
-  if (complete) return oracle.judge(evidence);
-  try {
-    return oracle.judge(evidence);
-  } catch (const c10::Error&) {
-    result.findings = {"needs a tensor that was not returned"};
+  if (const auto name = lacking(oracle, evidence)) {
+    result.findings = {"needs " + *name + ", which is not there"};
     return result;
   }
+  result = oracle.judge(evidence);
+  if (oracle.variations) judge_rotated_of(evidence, oracle.variations(evidence.test), result);
+  return result;
 }
 
 Verdict judged(const Case& test, const Subject& subject, const Observed& observed,
-               const RunOptions& options) {
+               const std::vector<std::string>& oracles, const RunOptions& options) {
   const auto tick = [&] {
     if (options.observer) options.observer(0, {"judge"});
   };
@@ -124,7 +166,7 @@ Verdict judged(const Case& test, const Subject& subject, const Observed& observe
   Verdict verdict;
   verdict.test = test;
   verdict.ranks = observed.outcome.ranks;
-  for (const std::string& name : judges(observed, options)) {
+  for (const std::string& name : judges(test, observed, oracles)) {
     const std::vector<Outcome> others = variations_for(name, observed);
     const auto begin = Clock::now();
     const Evidence evidence{test, subject, problem, observed.outcome, others, tick, options.judging.sample};
@@ -134,12 +176,15 @@ Verdict judged(const Case& test, const Subject& subject, const Observed& observe
                   missing == observed.no_variations.end() ? std::nullopt
                                                           : std::optional(missing->second));
     result.name = name;
+    result.about = Oracles::at(name).about();
     const auto runs = observed.seconds.find(name);
     result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
     verdict.oracles.push_back(std::move(result));
   }
   verdict.status = overall(verdict.oracles);
-  if (verdict.status == Status::kInconclusive) verdict.reason = "no check of this case counts";
+  verdict.judged = judged_of(verdict.oracles, test.world);
+  if (verdict.status == Status::kInconclusive)
+    verdict.reason = "no check of the values of this case counts";
   for (const OracleVerdict& oracle : verdict.oracles)
     if (oracle.status == Status::kInconclusive && !oracle.findings.empty())
       verdict.reason = oracle.findings.front();
@@ -148,10 +193,11 @@ Verdict judged(const Case& test, const Subject& subject, const Observed& observe
 
 // Judging needs memory, too; where there is too little of it, nothing is known about the subject.
 Verdict judged_within_memory(const Case& test, const Subject& subject, const Observed& observed,
-                             const RunOptions& options) {
+                             const std::vector<std::string>& oracles, const RunOptions& options) {
   const at::Device device = device_of(observed.outcome);
   try {
-    return within_memory(test, 0, device, model, [&] { return judged(test, subject, observed, options); });
+    return within_memory(test, 0, device, model,
+                         [&] { return judged(test, subject, observed, oracles, options); });
   } catch (const OutOfMemory& error) {
     Verdict verdict;
     verdict.test = test;
@@ -173,14 +219,14 @@ Verdict failed(const Case& test, const RankFailure& failure) {
 // Everything that the subject is asked to do, on every process of the world; what it did is known on
 // the first one.
 std::optional<Observed> observe(const Case& test, const Subject& subject, World& world,
-                                const RunOptions& options) {
+                                const std::vector<std::string>& oracles) {
   const auto solved = [&](Run run) {
     run.memory_model = model;
     return world.solve(run, subject);
   };
   std::optional<Outcome> outcome = solved({test});
   Observed observed;
-  const Variations variations = variations_of(test, subject, options);
+  const Variations variations = variations_of(test, subject, oracles);
   observed.no_variations = variations.missing;
   for (const auto& [oracle, runs] : variations.runs) {
     const auto begin = Clock::now();
@@ -197,27 +243,16 @@ std::optional<Observed> observe(const Case& test, const Subject& subject, World&
 
 }  // namespace
 
-std::vector<std::string> all_oracles() {
-  std::vector<std::string> names;
-  for (const auto& [name, oracle] : Oracles::all()) names.push_back(name);
-  return names;
-}
-
-std::vector<std::string> oracles_of_one_run() {
-  std::vector<std::string> names = all_oracles();
-  std::erase_if(names, [](const std::string& name) { return Oracles::at(name).variations != nullptr; });
-  return names;
-}
-
 std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& options) {
   const SharedSubject subject = options.subject ? options.subject : subject_of(test);
   if (auto verdict = refused(test, *subject)) return world.is_first() ? verdict : std::nullopt;
   validate(subject->promise(test), test.subject);
   const auto begin = Clock::now();
+  const std::vector<std::string> oracles = oracles_for(options.judging, test, *subject);
   try {
-    const auto observed = observe(test, *subject, world, options);
+    const auto observed = observe(test, *subject, world, oracles);
     if (!observed) return std::nullopt;
-    Verdict verdict = judged_within_memory(test, *subject, *observed, options);
+    Verdict verdict = judged_within_memory(test, *subject, *observed, oracles, options);
     verdict.seconds = seconds_since(begin);
     return verdict;
   } catch (const RankFailure& failure) {

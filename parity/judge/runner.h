@@ -7,22 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "parity/judge/judging.h"
 #include "parity/judge/oracle.h"
 #include "parity/subject/ours.h"
 #include "parity/subject/world.h"
 
 namespace ringcheck::parity {
-
-std::vector<std::string> oracles_of_one_run();
-std::vector<std::string> all_oracles();
-
-// Who judges, and how thoroughly.
-struct Judging {
-  // The names of the oracles; by default all that are content with one run of the subject.
-  std::vector<std::string> oracles = oracles_of_one_run();
-  // Queries and keys of each head that parity judges, where the sequence is longer; 0: all.
-  int64_t sample = 0;
-};
 
 struct RunOptions {
   std::chrono::milliseconds deadline{30000};  // of threads that are made for a case

@@ -96,6 +96,7 @@ Tally tally(const Compared& part, int64_t seq) {
     t.signed_z = by_position(z.mul_(value.masked_fill(outside, 0).sign_()), part, seq);
   }
   t.value_squares = finite_squares(value);
+  t.compared = by_position(at::ones_like(outside, at::kDouble), part, seq);
   t.elements = by_position(outside.logical_not(), part, seq);
   at::Tensor energy = value.masked_fill(outside, 0);
   const at::Tensor counts = energy.abs().gt(part.sigma * kStat);
@@ -112,6 +113,7 @@ void Tally::add(const Tally& other) {
   z_squares += other.z_squares;
   error_squares += other.error_squares;
   value_squares += other.value_squares;
+  add_to(compared, other.compared);
   add_to(elements, other.elements);
   add_to(signed_z, other.signed_z);
   add_to(energy, other.energy);

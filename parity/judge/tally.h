@@ -37,6 +37,7 @@ struct Tally {
   int64_t worst_position = -1;  // of max_z; -1: no error at all
   double z_squares = 0, error_squares = 0, value_squares = 0;
   // By position, summed over all else.
+  std::vector<double> compared;  // elements, whether an error is allowed or not
   std::vector<double> elements;  // of the statistics: where an error is allowed
   std::vector<double> signed_z;  // z sign(value)
   std::vector<double> energy;    // value^2

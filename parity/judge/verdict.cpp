@@ -21,6 +21,16 @@ std::string to_text(Status status) {
   return "unknown";
 }
 
+std::string to_text(JudgedBy judged_by) {
+  switch (judged_by) {
+    case JudgedBy::kNoToken: return "no_token";
+    case JudgedBy::kNobody: return "nobody";
+    case JudgedBy::kExact: return "exact";
+    case JudgedBy::kBounded: return "bounded";
+  }
+  return "unknown";
+}
+
 Status overall(const std::vector<OracleVerdict>& oracles) {
   const auto any = [&](Status status) {
     return std::any_of(oracles.begin(), oracles.end(),
@@ -28,7 +38,30 @@ Status overall(const std::vector<OracleVerdict>& oracles) {
   };
   if (any(Status::kFail)) return Status::kFail;
   if (any(Status::kInconclusive)) return Status::kInconclusive;
-  return any(Status::kPass) ? Status::kPass : Status::kInconclusive;
+  const bool shown = std::any_of(oracles.begin(), oracles.end(), [](const OracleVerdict& oracle) {
+    return oracle.status == Status::kPass && oracle.about != About::kForm;
+  });
+  return shown ? Status::kPass : Status::kInconclusive;
+}
+
+std::map<std::string, std::vector<JudgedBy>> judged_of(const std::vector<OracleVerdict>& oracles,
+                                                       int world) {
+  std::map<std::string, std::vector<JudgedBy>> judged;
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"})
+    judged[name].assign(static_cast<size_t>(world), JudgedBy::kNoToken);
+  for (auto& [name, ranks] : judged) {
+    bool asked = false;
+    for (const OracleVerdict& oracle : oracles)
+      for (const TensorVerdict& tensor : oracle.tensors) {
+        if (oracle.about != About::kValues || tensor.tensor != name) continue;
+        if (tensor.judged_by.size() != ranks.size()) continue;
+        asked = true;
+        for (size_t rank = 0; rank < ranks.size(); ++rank)
+          ranks[rank] = std::max(ranks[rank], tensor.judged_by[rank]);
+      }
+    if (!asked) ranks.assign(ranks.size(), JudgedBy::kNobody);
+  }
+  return judged;
 }
 
 }  // namespace ringcheck::parity

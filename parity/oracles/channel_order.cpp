@@ -41,10 +41,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "channel-order",
-    {"F(QR, KR, VA) = F(Q, K, V) A for an orthogonal R and a permutation A of channels, "
-     "within bounds",
-     judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "F(QR, KR, VA) = F(Q, K, V) A for an orthogonal R and a permutation A of channels, "
+               "within bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 12}};
 
 }  // namespace
 }  // namespace ringcheck::parity

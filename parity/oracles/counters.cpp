@@ -108,9 +108,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "counters",
-    {"bytes, messages, peers, pairs, FLOPs and memory of every rank equal their closed forms",
-     judge,
-     {}, Oracle::Rigour::kExact, "S"}};
+    {.proves = "bytes, messages, peers, pairs, FLOPs and memory of every rank equal their closed forms",
+     .judge = judge, .rigour = Oracle::Rigour::kExact, .cost = "S", .of_form = true}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -78,8 +78,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "difference-quotient",
-    {"float64 gradients are those of the forward pass, by central differences", judge, runs,
-     Oracle::Rigour::kBound, "further runs"}};
+    {.proves = "float64 gradients are those of the forward pass, by central differences",
+     .judge = judge, .variations = runs, .cost = "further runs", .one_in = 6}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -22,10 +22,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "key-order",
-    {"permuting keys with their values permutes dK and dV and leaves O, LSE and dQ, within "
-     "bounds",
-     judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "permuting keys with their values permutes dK and dV and leaves O, LSE and dQ, within "
+               "bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 3}};
 
 }  // namespace
 }  // namespace ringcheck::parity

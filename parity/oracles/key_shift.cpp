@@ -36,8 +36,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "key-shift",
-    {"k_j -> k_j + a leaves O, dK and dV and adds tau q_i a to LSE_i, within bounds", judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "k_j -> k_j + a leaves O, dK and dV and adds tau q_i a to LSE_i, within bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 10}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -33,9 +33,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "leak",
-    {"from its second call on a subject holds no more bytes after a call than after the one "
-     "before, its outputs aside",
-     judge, runs, Oracle::Rigour::kExact, "further runs"}};
+    {.proves = "from its second call on a subject holds no more bytes after a call than after the one "
+               "before, its outputs aside",
+     .judge = judge, .variations = runs, .rigour = Oracle::Rigour::kExact, .cost = "further runs",
+     .of_form = true}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -57,10 +57,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "memory-growth",
-    {"shards of a fixed size need no more memory where there are more ranks, but for the "
-     "blocks that a rotation holds",
-     judge, runs, Oracle::Rigour::kBound, "further runs", "",
-     {.counts_memory = true}}};
+    {.proves = "shards of a fixed size need no more memory where there are more ranks, but for the "
+               "blocks that a rotation holds",
+     .judge = judge, .variations = runs, .cost = "further runs", .demand = {.counts_memory = true},
+     .of_form = true, .one_in = 1}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -72,6 +72,8 @@ OracleVerdict judge(const Evidence& evidence) {
       result.status = Status::kNotApplicable;
     if (result.status == Status::kFail)
       verdict.findings.push_back(result.tensor + ": " + result.worst);
+    if (result.status == Status::kNotApplicable && !evidence.outcome.withheld.contains(result.tensor))
+      verdict.findings.push_back(result.tensor + ": judged by nobody, the truth has no signal");
     if (result.status == Status::kInconclusive)
       verdict.findings.push_back(result.tensor + ": a zero would pass for " +
                                  std::to_string(100 * result.vacuity) + " % of its energy");

@@ -30,8 +30,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "prefix",
-    {"F of the first tokens alone is the first rows of F, within the bounds of both", judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "F of the first tokens alone is the first rows of F, within the bounds of both",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 10}};
 
 }  // namespace
 }  // namespace ringcheck::parity

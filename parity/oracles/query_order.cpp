@@ -22,8 +22,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "query-order",
-    {"permuting queries permutes O, LSE and dQ and leaves dK and dV, within bounds", judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "permuting queries permutes O, LSE and dQ and leaves dK and dV, within bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 4}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -23,9 +23,9 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "returned",
-    {"O, L, dQ, dK and dV came back from every rank, but for those that the subject says it "
-     "has not",
-     judge, {}, Oracle::Rigour::kExact, "1"}};
+    {.proves = "O, L, dQ, dK and dV came back from every rank, but for those that the subject says it "
+               "has not",
+     .judge = judge, .rigour = Oracle::Rigour::kExact, .cost = "1", .of_form = true}};
 
 }  // namespace
 }  // namespace ringcheck::parity

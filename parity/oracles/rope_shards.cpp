@@ -24,10 +24,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "rope-shards",
-    {"rotating the shards of q and k gives the bits of the shards of the rotated q and k",
-     judge, runs,
-     Oracle::Rigour::kExact, "further runs", "RoPE, and ranks that are threads",
-     {.same_bits = true}}};
+    {.proves = "rotating the shards of q and k gives the bits of the shards of the rotated q and k",
+     .judge = judge, .variations = runs, .rigour = Oracle::Rigour::kExact, .cost = "further runs",
+     .needs = "RoPE, and ranks that are threads", .demand = {.same_bits = true}, .one_in = 10}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -51,6 +51,7 @@ Result full_result() {
   test.ranks = {
       {0, 100, 90, 80, 0, {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}},
        {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}}};
+  test.judged = {{"o", {"bounded", "nobody"}}, {"dq", {"exact", "no_token"}}};
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";

@@ -41,7 +41,10 @@ TensorVerdict compare_exact(const Case& test, const std::string& name, const at:
   const at::Tensor distance =
       (got - value).abs_().masked_fill_(got.eq(value), 0).nan_to_num_(kInfinity, kInfinity);
   if (distance.numel() > 0) verdict.max_abs = distance.max().item<double>();
-  if (right.all().item<bool>()) return verdict;
+  if (right.all().item<bool>()) {
+    verdict.judged_by = judged_exactly(test);
+    return verdict;
+  }
   const at::Tensor wrong = right.logical_not().view(-1).nonzero();
   const int64_t first = wrong[0].item<int64_t>();
   verdict.status = Status::kFail;

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nothing counts that shows nothing: who judged which tensor of which rank, and what makes a pass.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "parity/judge/comparison.h"
+#include "parity/judge/relation.h"
+#include "property_tests/parity/oracles/spoilt.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Verdict judged(const std::string& text, std::vector<std::string> oracles = oracles_of_one_run()) {
+  RunOptions options;
+  options.judging.oracles = std::move(oracles);
+  return verify(parse_case(text), options);
+}
+
+const TensorVerdict& tensor(const Verdict& verdict, const std::string& name) {
+  for (const TensorVerdict& one : oracle(verdict, "parity").tensors)
+    if (one.tensor == name) return one;
+  throw std::out_of_range(name);
+}
+
+OracleVerdict said(About about, Status status) {
+  OracleVerdict verdict;
+  verdict.about = about;
+  verdict.status = status;
+  return verdict;
+}
+
+// Every document has one token, so every query sees one key: its score changes nothing.
+TEST(Judged, AGradientWithoutASignalIsNoPass) {
+  const Verdict verdict = judged("ring:p2p/contiguous/doc[1,1,1,1,1,1]/P2/b1/hq2/hkv2/s6/d8/float32");
+  EXPECT_EQ(verdict.status, Status::kPass);
+  for (const char* name : {"dq", "dk"}) {
+    EXPECT_EQ(tensor(verdict, name).status, Status::kNotApplicable) << name;
+    EXPECT_THAT(verdict.judged.at(name), Each(JudgedBy::kNobody)) << name;
+    EXPECT_THAT(oracle(verdict, "parity").findings, Contains(HasSubstr(name))) << name;
+  }
+  for (const char* name : {"o", "lse", "dv"}) {
+    EXPECT_EQ(tensor(verdict, name).status, Status::kPass) << name;
+    EXPECT_THAT(verdict.judged.at(name), Each(JudgedBy::kBounded)) << name;
+  }
+}
+
+// What has no signal is not allowed to be wrong.
+TEST(Judged, AGradientWithoutASignalStillFails) {
+  const Verdict verdict = verify_spoilt(
+      parse_case("ring:p2p/contiguous/doc[1,1,1,1,1,1]/P2/b1/hq2/hkv2/s6/d8/float32"),
+      [](Communicator&, RankOutput& output) { output.dq.add_(0.01); });
+  EXPECT_EQ(tensor(verdict, "dq").status, Status::kFail);
+  EXPECT_EQ(verdict.status, Status::kFail);
+}
+
+// With scale 0 no score depends on q or k: dQ and dK are exactly 0, and judged so.
+TEST(Judged, AGradientThatIsExactlyZeroIsJudgedExactly) {
+  const Verdict verdict = judged("ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s8/d8/float32/scale:0");
+  EXPECT_EQ(verdict.status, Status::kPass);
+  for (const char* name : {"dq", "dk"})
+    EXPECT_THAT(verdict.judged.at(name), Each(JudgedBy::kExact)) << name;
+}
+
+TEST(Judged, ARankWithoutTokensIsNobodys) {
+  const Verdict verdict = judged("ring:p2p/contiguous/causal/P4/b1/hq2/hkv2/s2/d8/float32");
+  EXPECT_EQ(verdict.status, Status::kPass);
+  EXPECT_THAT(verdict.judged.at("o"), ElementsAre(JudgedBy::kBounded, JudgedBy::kBounded,
+                                                  JudgedBy::kNoToken, JudgedBy::kNoToken));
+}
+
+// Each tensor of each rank with tokens: one rank without its signal is said, beside one that has it.
+TEST(Judged, ARankWithoutASignalIsNobodysAloneOfItsTensor) {
+  const Verdict verdict = judged("ring:p2p/contiguous/doc[1,1,1,9]/P4/b1/hq2/hkv2/s12/d8/float32");
+  EXPECT_THAT(verdict.judged.at("dq"), ElementsAre(JudgedBy::kNobody, JudgedBy::kBounded,
+                                                   JudgedBy::kBounded, JudgedBy::kBounded));
+}
+
+TEST(Judged, FormAloneMakesNoPass) {
+  EXPECT_EQ(overall({said(About::kForm, Status::kPass)}), Status::kInconclusive);
+  EXPECT_EQ(overall({said(About::kForm, Status::kFail)}), Status::kFail);
+  EXPECT_EQ(overall({said(About::kForm, Status::kPass), said(About::kValues, Status::kPass)}),
+            Status::kPass);
+  EXPECT_EQ(overall({said(About::kForm, Status::kPass), said(About::kRelation, Status::kPass)}),
+            Status::kPass);
+  EXPECT_EQ(overall({said(About::kForm, Status::kPass), said(About::kValues, Status::kNotApplicable)}),
+            Status::kInconclusive);
+  const Verdict verdict = judged("P2/s16", {"returned", "counters"});
+  EXPECT_EQ(verdict.status, Status::kInconclusive);
+  EXPECT_THAT(verdict.judged.at("o"), Each(JudgedBy::kNobody));
+}
+
+// Of what a relation shows nothing it says so, and the rest of what it shows stands.
+TEST(Judged, ARelationKeepsWhatItCannotSay) {
+  const Case test = parse_case("P1/b1/hq1/hkv1/s4/d2");
+  const at::Tensor small = at::full({1, 1, 4, 2}, 1e-3, at::kDouble), large = small * 1e6;
+  const auto all = [](const at::Tensor& o, const at::Tensor& dq) {
+    return reference::Tensors{o, {}, dq, {}, {}};
+  };
+  const at::Tensor one = at::ones_like(small);
+  const Measured run{all(large, small), all(one, one), all(one / 8, one / 8)};
+  const OracleVerdict both = agree(test, run, run);
+  EXPECT_EQ(both.status, Status::kPass);
+  EXPECT_EQ(both.tensors[0].status, Status::kPass);
+  EXPECT_EQ(both.tensors[1].status, Status::kInconclusive);
+  const Measured nothing{all(small, small), run.bound, run.sigma};
+  EXPECT_EQ(agree(test, nothing, nothing).status, Status::kInconclusive);
+}
+
+// A subject that rotates wrongly and attends what it rotated is right about what it attended.
+TEST(Judged, TheRotatedQAndKAreJudgedWhereTheyAreTaken) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s16/d8/float32/rope:half[10000]");
+  RunOptions options;
+  options.judging.oracles = {"parity"};
+  EXPECT_EQ(verify(test, options).status, Status::kPass);
+  options.subject = ours_with([](Communicator& comm, const Case& c, const RankInput& input) {
+    Case wrong = c;
+    wrong.rope.base = 500;
+    return context_parallel_with(options_of(wrong), comm, c, input);
+  });
+  const Verdict verdict = verify(test, options);
+  EXPECT_EQ(oracle(verdict, "parity").status, Status::kPass);
+  EXPECT_EQ(oracle(verdict, "rope").status, Status::kFail);
+  EXPECT_EQ(verdict.status, Status::kFail);
+}
+
+// The same in a further run alone.
+TEST(Judged, TheRotatedQAndKOfAFurtherRunAreJudgedToo) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s16/d8/float32/rope:half[10000]");
+  RunOptions options;
+  options.judging.oracles = {"parity", "extremes"};
+  options.subject = ours_with([](Communicator& comm, const Case& c, const RankInput& input) {
+    Case wrong = c;
+    if (input.local.q.abs().max().item<double>() > 30) wrong.rope.base = 500;
+    return context_parallel_with(options_of(wrong), comm, c, input);
+  });
+  const Verdict verdict = verify(test, options);
+  EXPECT_EQ(oracle(verdict, "parity").status, Status::kPass);
+  EXPECT_EQ(oracle(verdict, "rope").status, Status::kPass);
+  EXPECT_THAT(oracle(verdict, "extremes").findings, Contains(HasSubstr("rotated q")));
+}
+
+// Whatever of the five tensors a subject says it has not, no oracle ends in anything but a verdict.
+TEST(Judged, NoOracleNeedsATensorThatItDoesNotSayItReads) {
+  for (const char* withheld : {"lse", "dq", "dk", "dv"})
+    for (const char* text :
+         {"ring:p2p/headtail/causal/P2/b2/hq4/hkv2/s24/d8/float32/rope:half[10000]",
+          "ring:p2p/striped[2]/full/P2/b1/hq2/hkv2/s24/d8/bf16",
+          "ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s24/d8/bf16/census",
+          "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/routing",
+          "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/equal-keys",
+          "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/ones",
+          "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/bf16/snap"}) {
+      RunOptions options;
+      options.judging.oracles = all_oracles();
+      const auto run = [&] {
+        return verify_spoilt(
+            parse_case(text),
+            [&](Communicator&, RankOutput& output) { ringcheck::of(output, withheld).reset(); }, options,
+            [&](Promise& promise) { promise.shows.erase(withheld); });
+      };
+      Verdict verdict;
+      ASSERT_NO_THROW(verdict = run()) << withheld << " " << text;
+      EXPECT_EQ(verdict.status, Status::kPass) << withheld << " " << text;
+      EXPECT_THAT(verdict.judged.at(withheld), Each(JudgedBy::kNobody)) << withheld << " " << text;
+    }
+}
+
+}  // namespace
+}  // namespace ringcheck::parity
