@@ -41,12 +41,15 @@ struct Fault {
   std::vector<std::string> cases = {};      // in which it can show, as text without dtype
   std::vector<at::ScalarType> dtypes = {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
   Named names = {};
+  // The oracle of further runs that it is there for: on its cases alone `parity` sees nothing.
+  std::string proves = {};
   SharedSubject subject = {};                     // the bug planted in the subject, or
   std::function<AskOracle()> judging = {};      // in the judging
   bool hangs = false;                       // it is caught by a short deadline
   // Streams of a GPU are not ordered as they should be. On a CPU, where work is done when its call
   // returns, nothing is wrong.
   bool races = false;
+  bool several_gpus = false;                // it shows where ranks compute on different GPUs
   SharedSubject control = ours();       // the same without the bug
   std::string equivalent = {};              // the proof, where it can change nothing
   // The kernels with which it changes nothing. Believed where no bit of any output changes.

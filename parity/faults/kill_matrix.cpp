@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "cp/device/moment.h"
 #include "parity/case/data_family.h"
 #include "parity/faults/fault_effect.h"
 #include "parity/faults/peer_review.h"
@@ -84,15 +85,6 @@ void hunt_in_judging(const Fault& fault, const std::vector<std::string>& oracles
   cell.localised = localises(fault.names, {test.failures, {}});
 }
 
-// Why a fault cannot show at all, or nothing.
-std::string cannot_show(const Fault& fault, at::ScalarType dtype, const Hunt& hunt) {
-  if (std::ranges::find(fault.dtypes, dtype) == fault.dtypes.end())
-    return "cannot show in this dtype";
-  if (fault.races && hunt.device == "cpu")
-    return "a race between streams of a GPU; on the CPU work is done when its call returns";
-  return {};
-}
-
 // The cases of a fault that the kernel takes; with dim_v = dim where it wants them equal.
 std::vector<Case> cases_for(const Hunt& hunt, const Fault& fault, Cell& cell) {
   std::vector<Case> taken;
@@ -121,6 +113,12 @@ void hunt_in_exact_data(const std::vector<Case>& cases, const Fault& fault, Cell
     }
 }
 
+// The oracle that a fault is there for, where it may be asked.
+std::vector<std::string> meant_for(const Fault& fault, const Hunt& hunt) {
+  if (std::ranges::find(hunt.oracles, fault.proves) == hunt.oracles.end()) return {};
+  return {fault.proves};
+}
+
 // What nobody saw: is there anything to see?
 void acquit(const Fault& fault, const std::vector<Case>& cases, Cell& cell) {
   cell.reason = "no oracle that was asked sees it";
@@ -134,6 +132,16 @@ void acquit(const Fault& fault, const std::vector<Case>& cases, Cell& cell) {
 
 }  // namespace
 
+std::string cannot_show(const Fault& fault, at::ScalarType dtype, const Hunt& hunt) {
+  if (std::ranges::find(fault.dtypes, dtype) == fault.dtypes.end())
+    return "cannot show in this dtype";
+  if (fault.races && hunt.device == "cpu")
+    return "a race between streams of a GPU; on the CPU work is done when its call returns";
+  if (fault.several_gpus && (hunt.device == "cpu" || device_count(at::kCUDA) < 2))
+    return "shows where ranks compute on different GPUs";
+  return {};
+}
+
 Cell hunt(const std::string& name, at::ScalarType dtype, const Hunt& hunt) {
   const Fault& fault = Faults::at(name);
   Cell cell;
@@ -146,6 +154,7 @@ Cell hunt(const std::string& name, at::ScalarType dtype, const Hunt& hunt) {
   const std::vector<Case> cases = cases_for(hunt, fault, cell);
   for (const Case& test : cases) hunt_in(test, fault, those(hunt.oracles, false), cell);
   hunt_in_exact_data(cases, fault, cell);
+  for (const Case& test : cases) hunt_in(test, fault, meant_for(fault, hunt), cell);
   for (const Case& test : cases)
     if (hunt.ask_all || cell.result != Cell::Result::kKilled || !cell.localised)
       hunt_in(test, fault, those(hunt.oracles, true), cell);

@@ -14,7 +14,12 @@ struct Hunt {
   std::vector<std::string> oracles;  // in the matrix
   bool ask_all = false;  // those with further runs, too, where a cheaper oracle has killed already
   std::string kernel = "plain", device = "cpu";
+  std::string profile = {};      // in its cases, `among`, and not in those of the fault
+  std::vector<Case> among = {};
 };
+
+// Why a fault cannot show at all, or nothing.
+std::string cannot_show(const Fault& fault, at::ScalarType dtype, const Hunt& hunt);
 
 // Plants a fault in each of its cases, and runs and judges the same cases without it. Oracles that
 // know the exact answer for some data are asked about the same cases with such data.

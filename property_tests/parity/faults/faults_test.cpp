@@ -73,10 +73,11 @@ TEST(Faults, EachSaysWhatItIsAndWhatAVerdictMustName) {
 }
 
 // A planted bug that changes no output and no counter would be a free point; one that is called
-// equivalent must change none, nor one between streams, of which a CPU has none.
+// equivalent must change none, nor one between streams, of which a CPU has none. What changes only
+// further runs, proof_test holds to those.
 TEST(Faults, EachChangesSomethingOrIsProvenEquivalent) {
   for (const auto& [name, fault] : Faults::all())
-    if (fault.subject) {
+    if (fault.subject && fault.proves.empty()) {
       EXPECT_EQ(changes_nothing(fault), !fault.equivalent.empty() || fault.races) << name;
     }
 }
