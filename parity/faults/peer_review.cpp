@@ -26,12 +26,19 @@ Status opinion(const PeerTest& peer, const Exhibit& exhibit) {
                           exhibit.alone.sizes() == exhibit.exact.sizes();
   if (!comparable) {
     const auto looks = peer.accepts({exhibit.test, exhibit.tensor, exhibit.exact, exhibit.exact,
-                                     exhibit.exact, exhibit.exact});
+                                     exhibit.exact, exhibit.exact, {exhibit.exact}});
     return looks ? Status::kFail : Status::kNotApplicable;
   }
   const auto accepted = peer.accepts(exhibit);
   if (!accepted) return Status::kNotApplicable;
   return *accepted ? Status::kPass : Status::kFail;
+}
+
+std::vector<at::Tensor> wide(const std::vector<reference::Tensors>& runs,
+                             at::Tensor reference::Tensors::*tensor) {
+  std::vector<at::Tensor> list;
+  for (const reference::Tensors& run : runs) list.push_back((run.*tensor).to(at::kDouble));
+  return list;
 }
 
 Opinions opinions_on(const Fault& fault, const Case& test) {
@@ -42,6 +49,7 @@ Opinions opinions_on(const Fault& fault, const Case& test) {
   const Problem problem = problem_of(test).to(outcome->tensors.o.device());
   const reference::Judgement truth = truth_of(test, ours()->promise(test), problem, *outcome, {});
   const reference::Tensors eager = eager_attention(test, problem);
+  const std::vector<reference::Tensors> perturbed = perturbed_attention(test, problem);
   Opinions opinions = all_of(Status::kNotApplicable);
   for (const auto& [name, tensor] : kTensors) {
     if (!(outcome->tensors.*tensor).defined() || !(alone->tensors.*tensor).defined()) continue;
@@ -50,7 +58,8 @@ Opinions opinions_on(const Fault& fault, const Case& test) {
                           (outcome->tensors.*tensor).to(at::kDouble),
                           (alone->tensors.*tensor).to(at::kDouble),
                           truth.value.*tensor,
-                          (eager.*tensor).to(at::kDouble)};
+                          (eager.*tensor).to(at::kDouble),
+                          wide(perturbed, tensor)};
     for (const auto& [who, peer] : PeerTests::all()) {
       const Status here = opinion(peer, exhibit);
       Status& whole = opinions[who];

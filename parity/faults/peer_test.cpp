@@ -3,6 +3,8 @@
 #include "parity/faults/peer_test.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
 
 namespace ringcheck::parity {
 namespace {
@@ -14,6 +16,12 @@ at::Tensor invisible_pairs(const Case& test) {
   for (int64_t q = 0; q < test.seq; ++q)
     for (int64_t k = 0; k < test.seq; ++k) *pair++ = !visible(mask, q, k);
   return hidden;
+}
+
+double epsilon_of(at::ScalarType dtype) {
+  if (dtype == at::kDouble) return 0x1p-52;
+  if (dtype == at::kFloat) return 0x1p-23;
+  return dtype == at::kHalf ? 0x1p-10 : 0x1p-7;
 }
 
 }  // namespace
@@ -42,6 +50,20 @@ reference::Tensors eager_attention(const Case& test, const Problem& problem) {
   };
   return {p.matmul(v), at::logsumexp(scores, {3}), d_s.matmul(k),
           by_kv_head(d_s.transpose(2, 3).matmul(q)), by_kv_head(p.transpose(2, 3).matmul(d_o))};
+}
+
+std::vector<reference::Tensors> perturbed_attention(const Case& test, const Problem& problem) {
+  constexpr int kRuns = 3;
+  at::Generator random = at::detail::createCPUGenerator(test.seed);
+  const auto moved = [&](const at::Tensor& x) {
+    const at::Tensor xi = at::rand(x.sizes(), random, at::kDouble).mul_(2).sub_(1).to(x.device());
+    return (x.to(at::kDouble) * (1 + epsilon_of(test.dtype) * xi)).to(x.scalar_type());
+  };
+  std::vector<reference::Tensors> runs;
+  for (int run = 0; run < kRuns; ++run)
+    runs.push_back(eager_attention(
+        test, {moved(problem.q), moved(problem.k), moved(problem.v), moved(problem.d_o)}));
+  return runs;
 }
 
 }  // namespace ringcheck::parity

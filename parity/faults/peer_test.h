@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cp/registry.h"
 #include "parity/subject/outcome.h"
@@ -23,6 +24,7 @@ struct Exhibit {
   at::Tensor alone;    // of the same subject on one rank: "the same kernel without CP"
   at::Tensor exact;    // of the reference
   at::Tensor eager;    // of plain attention with every step in the dtype of the case
+  std::vector<at::Tensor> perturbed;  // the same, with inputs a machine epsilon away
 
   bool narrow() const { return test.dtype == at::kBFloat16 || test.dtype == at::kHalf; }
   bool gradient() const { return tensor[0] == 'd'; }
@@ -41,5 +43,8 @@ double largest(const at::Tensor& x);  // absolute value; NaN where there is one
 
 // Attention and gradients with every operation rounded to the dtype of the problem.
 reference::Tensors eager_attention(const Case& test, const Problem& problem);
+// The same of inputs x (1 + epsilon xi), xi uniform in [-1, 1] and drawn anew for each of 3 runs,
+// epsilon the distance from 1 to the next number of the dtype.
+std::vector<reference::Tensors> perturbed_attention(const Case& test, const Problem& problem);
 
 }  // namespace ringcheck::parity

@@ -38,6 +38,7 @@ struct Trial {
   Outcome alone;  // on one rank
   reference::Judgement truth;
   reference::Tensors eager;
+  std::vector<reference::Tensors> perturbed;
 };
 
 Outcome solved(const Case& test, const SharedSubject& subject) {
@@ -58,6 +59,7 @@ Trial trial_of(at::ScalarType dtype, int seed) {
   trial.alone = solved(on_one_rank(trial.test), ours());
   trial.truth = truth_of(trial.test, ours()->promise(trial.test), trial.problem, trial.clean, {});
   trial.eager = eager_attention(trial.test, trial.problem);
+  trial.perturbed = perturbed_attention(trial.test, trial.problem);
   return trial;
 }
 
@@ -78,9 +80,11 @@ void we_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& a
 
 void others_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
                    const at::Tensor& alone, Detected& detected) {
-  const Exhibit exhibit{trial.test, named.name, actual.to(at::kDouble), alone.to(at::kDouble),
+  Exhibit exhibit{trial.test, named.name, actual.to(at::kDouble), alone.to(at::kDouble),
                         trial.truth.value.*named.tensor,
-                        (trial.eager.*named.tensor).to(at::kDouble)};
+                        (trial.eager.*named.tensor).to(at::kDouble), {}};
+  for (const reference::Tensors& run : trial.perturbed)
+    exhibit.perturbed.push_back((run.*named.tensor).to(at::kDouble));
   for (const auto& [name, peer] : PeerTests::all())
     if (const auto accepted = peer.accepts(exhibit)) detected[name] |= !*accepted;
 }
