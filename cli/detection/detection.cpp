@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   std::string matrix, limits, markdown;
-  std::vector<std::string> clean;
+  std::vector<std::string> clean, profiles;
 };
 
 // What `take` makes of the JSON in a file.
@@ -48,6 +48,18 @@ void add_clean_run(const std::string& path, Detection& detection) {
   });
 }
 
+void add_profile(const std::string& path, Detection& detection) {
+  const std::string command = "ringcheck faults --profile";
+  detection.profiles.push_back(taken_from(path, command, [](const nlohmann::json& json) {
+    KillMatrix matrix = matrix_from_json(json);
+    if (matrix.profile.empty()) throw std::invalid_argument("its faults are in their own cases");
+    return matrix;
+  }));
+  const KillMatrix& matrix = detection.profiles.back();
+  detection.sources.push_back(
+      source_of(path, command + " " + matrix.profile, matrix.environment));
+}
+
 int run(const Options& options) {
   if (!options.markdown.empty()) reports::check_writable(options.markdown);
   const std::string faults = "ringcheck faults", sensitivity = "ringcheck faults --sensitivity";
@@ -56,6 +68,7 @@ int run(const Options& options) {
   detection.limits = taken_from(options.limits, sensitivity, limits_from_json);
   detection.sources = {source_of(options.matrix, faults, detection.matrix.environment),
                        source_of(options.limits, sensitivity, detection.limits.environment)};
+  for (const std::string& path : options.profiles) add_profile(path, detection);
   for (const std::string& path : options.clean) add_clean_run(path, detection);
   const std::string page = markdown_text(detection);
   if (options.markdown.empty()) std::cout << page << std::flush;
@@ -71,6 +84,9 @@ const Subcommands::Add add("detection", [](CLI::App& program) {
       ->required();
   program.add_option("CLEAN", options->clean, "of `ringcheck verify --clean --json`, or summaries")
       ->required();
+  program.add_option("--profile", options->profiles,
+                     "of `ringcheck faults --profile NAME --json`: a column in the tables")
+      ->type_name("FILE");
   program.add_option("--markdown", options->markdown, "write the page; default: print it")
       ->type_name("FILE");
   return [options] { return run(*options); };

@@ -65,6 +65,12 @@ std::string as_list(const std::string& lines) {
   return text;
 }
 
+std::string headlines(const std::vector<KillMatrix>& profiles) {
+  std::string text;
+  for (const KillMatrix& profile : profiles) text += as_list(profile_headline(profile));
+  return text;
+}
+
 constexpr const char* kOracles = R"(
 ## Who sees the planted bugs
 
@@ -107,6 +113,10 @@ A cell of the tables names the oracle that noticed first, the cheapest; `ms` is 
 fastest dtype; a dash, that the fault cannot show in this dtype.
 )";
 
+constexpr const char* kProfiles =
+    "The column of a profile names who saw the fault in the first of its cases that failed, asked\n"
+    "as `ringcheck verify` asks; none of them is a case that was chosen for the fault.\n";
+
 }  // namespace
 
 std::string markdown_text(const Detection& detection) {
@@ -114,10 +124,12 @@ std::string markdown_text(const Detection& detection) {
   return "# Detection\n\n" + in_short(detection) +
          "\nThis page is written by `ringcheck detection` ([cli.md](cli.md#detection)).\n\n" +
          sources_table(detection.sources) + kOracles + as_list(headline(matrix)) +
+         headlines(detection.profiles) +
          as_list(self_test_text(matrix.self_test)) + "\n" + oracles_table(matrix) + kPeers +
          peers_table(matrix) + limits_introduction(detection.limits.trials) +
          markdown_text(detection.limits) + "\n## False alarms\n\n" + to_text(detection.alarms) +
-         ".\n" + kEveryFault + fault_tables(matrix) + "\n## Not killed\n\n" + not_killed(matrix);
+         ".\n" + kEveryFault + (detection.profiles.empty() ? "" : kProfiles) +
+         fault_tables(matrix, detection.profiles) + "\n## Not killed\n\n" + not_killed(matrix);
 }
 
 }  // namespace ringcheck::cli

@@ -19,6 +19,7 @@ struct Source {
 // How well the oracles see, as measured.
 struct Detection {
   KillMatrix matrix;
+  std::vector<KillMatrix> profiles;  // the same faults in the cases of profiles
   Limits limits;
   FalseAlarms alarms;  // of all runs of clean cases together
   std::vector<Source> sources;

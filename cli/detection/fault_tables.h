@@ -8,8 +8,8 @@
 
 namespace ringcheck::cli {
 
-// A table for each group of faults: what is wrong, who killed it first in each dtype and when, who
-// else saw it. What a fault is says the catalogue of this build.
-std::string fault_tables(const KillMatrix& matrix);
+// A table for each group of faults: what is wrong, who killed it first in each dtype and in each
+// profile, when, and who else saw it. What a fault is says the catalogue of this build.
+std::string fault_tables(const KillMatrix& matrix, const std::vector<KillMatrix>& profiles);
 
 }  // namespace ringcheck::cli

@@ -17,6 +17,7 @@
 #include "cli/detection/kill_matrix.h"
 #include "cli/detection/limits.h"
 #include "cli/verify/oracles.h"
+#include "cli/verify/profiles.h"
 #include "cli/progress.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
@@ -137,20 +138,31 @@ int exit_code_of(const KillMatrix& matrix) {
   return parity::score_of(matrix.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
 }
 
+// Every fault in every dtype; for a profile, whose cases have their own, each fault of the subject
+// once.
+std::vector<Quarry> quarry_of(const Options& options) {
+  std::vector<Quarry> quarry;
+  for (const std::string& name : chosen(options)) {
+    const parity::Fault& fault = Faults::at(name);
+    if (options.hunt.profile.empty())
+      for (const at::ScalarType dtype : dtypes_of(options)) quarry.push_back({name, dtype});
+    else if (fault.subject)
+      quarry.push_back({name, fault.dtypes.front()});
+  }
+  return quarry;
+}
+
 KillMatrix matrix_of(const Options& options) {
   const auto begin = Clock::now();
   const std::vector<at::ScalarType> dtypes = dtypes_of(options);
-  std::vector<Quarry> quarry;
-  for (const std::string& name : chosen(options))
-    for (const at::ScalarType dtype : dtypes) quarry.push_back({name, dtype});
-
   KillMatrix matrix;
+  matrix.profile = options.hunt.profile;
   matrix.environment = environment();
   matrix.environment.command = "ringcheck faults";
   if (options.hunt.device == "cuda") matrix.environment.device = describe_gpus();
   matrix.oracles = options.hunt.oracles;
   matrix.self_test = examine(dtypes, options.hunt.oracles);
-  if (matrix.self_test.failures.empty()) matrix.cells = hunted(quarry, options);
+  if (matrix.self_test.failures.empty()) matrix.cells = hunted(quarry_of(options), options);
   matrix.environment.wall_seconds = seconds_since(begin);
   return matrix;
 }
@@ -158,6 +170,11 @@ KillMatrix matrix_of(const Options& options) {
 int run(Options& options) {
   if (options.list) return list(options);
   options.hunt.oracles = parse_oracles(options.oracles);
+  if (!options.hunt.profile.empty() && options.hunt.kernel != parity::Hunt().kernel)
+    throw UsageError("--kernel " + options.hunt.kernel + ": the cases of a profile have their own "
+                     "kernels; leave --kernel out");
+  if (!options.hunt.profile.empty())
+    options.hunt.among = profile(options.hunt.profile).cases(options.hunt.device);
   if (!options.cells.empty()) return run_part(options);
   if (!options.json.empty()) reports::check_writable(options.json);
   if (options.sensitivity) return run_sensitivity(options);
@@ -174,9 +191,10 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->type_name("LIST");
   program.add_option("--dtype", options->dtypes, "float64, float32, bf16, fp16; default: all")
       ->type_name("LIST");
-  program.add_option("--oracles", options->oracles, "who judges: names, or all")
-      ->type_name("LIST")
-      ->capture_default_str();
+  const CLI::Option* oracles =
+      program.add_option("--oracles", options->oracles, "who judges: names, or all")
+          ->type_name("LIST")
+          ->capture_default_str();
   program.add_flag("--ask-all", options->hunt.ask_all,
                    "ask oracles with further runs also where a cheaper one has noticed");
   program.add_option("--kernel", options->hunt.kernel, "the kernel under the planted bugs")
@@ -191,10 +209,16 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   program.add_option("--trials", options->trials, "of --sensitivity")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  program.add_option("--profile", options->hunt.profile,
+                     "in its cases until one is killed, judged as verify judges them")
+      ->excludes("--dtype", "--sensitivity");
   program.add_flag("--list", options->list, "print the faults, plant none");
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");
-  return [options] { return run(*options); };
+  return [options, oracles] {
+    if (!options->hunt.profile.empty() && oracles->count() == 0) options->oracles.clear();
+    return run(*options);
+  };
 });
 
 }  // namespace

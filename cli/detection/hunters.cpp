@@ -14,6 +14,7 @@
 #include "cli/process/process.h"
 #include "cli/process/programs.h"
 #include "cli/verify/oracles.h"
+#include "parity/faults/profile_hunt.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -51,6 +52,8 @@ class Hunter {
                      stem_ + ".cells"},
                     {{"OMP_NUM_THREADS", "1"}},
                     stem_ + ".log"};
+    if (!hunt_.profile.empty())
+      command.words.insert(command.words.end(), {"--profile", hunt_.profile});
     if (hunt_.ask_all) command.words.push_back("--ask-all");
     for (size_t i = done_; i < list_.size(); ++i)
       for (const std::string& word :
@@ -102,7 +105,8 @@ std::vector<Cell> hunt_here(const std::vector<Quarry>& list, const parity::Hunt&
                             const std::function<void(const Cell&)>& done) {
   std::vector<Cell> cells;
   for (const Quarry& quarry : list) {
-    cells.push_back(parity::hunt(quarry.fault, quarry.dtype, hunt));
+    cells.push_back(hunt.profile.empty() ? parity::hunt(quarry.fault, quarry.dtype, hunt)
+                                         : parity::hunt_among(quarry.fault, quarry.dtype, hunt));
     done(cells.back());
   }
   return cells;

@@ -18,6 +18,7 @@ namespace ringcheck::cli {
 struct KillMatrix {
   reports::Environment environment;
   std::vector<std::string> oracles;
+  std::string profile;  // in whose cases they were planted, one cell a fault; else in their own
   parity::SelfTest self_test;
   std::vector<parity::Cell> cells;
 };
@@ -42,6 +43,8 @@ std::vector<std::string> unclean(const KillMatrix& matrix);
 std::string headline(const KillMatrix& matrix);
 std::string self_test_text(const parity::SelfTest& test);
 std::string not_killed(const KillMatrix& matrix);
+// Of a profile: how many it kills, and how many of them the verdict names.
+std::string profile_headline(const KillMatrix& matrix);
 
 std::string console_text(const KillMatrix& matrix);
 

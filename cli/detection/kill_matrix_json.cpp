@@ -47,6 +47,8 @@ nlohmann::json to_json(const Cell& cell) {
     json["finding"] = cell.finding;
   }
   for (const auto& [peer, status] : cell.peers) json["peers"][peer] = to_text(status);
+  if (cell.cases > 0) json["cases"] = cell.cases;
+  if (!cell.test.empty()) json["case"] = cell.test;
   if (!cell.reason.empty()) json["reason"] = cell.reason;
   if (!cell.unclean.empty()) json["unclean"] = cell.unclean;
   return json;
@@ -65,6 +67,8 @@ Cell cell_from_json(const nlohmann::json& json) {
   cell.milliseconds = json.value("milliseconds", 0.0);
   cell.localised = json.value("localised", false);
   cell.finding = json.value("finding", "");
+  cell.cases = json.value("cases", 0);
+  cell.test = json.value("case", "");
   cell.reason = json.value("reason", "");
   cell.unclean = json.value("unclean", std::vector<std::string>());
   return cell;
@@ -84,9 +88,11 @@ nlohmann::json to_json(const KillMatrix& matrix) {
                      {"peers", nlohmann::json::object()},
                      {"unclean", unclean(matrix)},
                      {"cells", nlohmann::json::array()}};
+  if (!matrix.profile.empty()) own["profile"] = matrix.profile;
   for (const auto& [peer, theirs] : scores_of_peers(matrix)) own["peers"][peer] = score(theirs);
-  for (const std::string& dtype : dtypes_of(matrix))
-    own["by_dtype"][dtype] = score(score_in(matrix, dtype));
+  if (matrix.profile.empty())  // the cells of a profile are in no one dtype
+    for (const std::string& dtype : dtypes_of(matrix))
+      own["by_dtype"][dtype] = score(score_in(matrix, dtype));
   for (const Cell& cell : matrix.cells) own["cells"].push_back(to_json(cell));
   return reports::envelope(reports::Kind::kFaults, matrix.environment, own);
 }
@@ -96,6 +102,7 @@ KillMatrix matrix_from_json(const nlohmann::json& file) {
   KillMatrix matrix;
   matrix.environment = environment;
   matrix.oracles = json.at("oracles");
+  matrix.profile = json.value("profile", "");
   matrix.self_test.demands = json.at("self_test").at("demands");
   matrix.self_test.failures = json.at("self_test").at("failures");
   for (const nlohmann::json& cell : json.at("cells")) matrix.cells.push_back(cell_from_json(cell));

@@ -26,6 +26,8 @@ struct Cell {
   std::string finding;               // the first of the killer
   std::string reason;                // of what is not killed
   std::vector<std::string> unclean;  // what is wrong with a case without the fault: must be empty
+  std::string test;                  // of a profile: the case that killed it
+  int cases = 0;                     // of a profile: that were run until then
   // What the tests of other projects would say; of faults of the subject.
   std::map<std::string, Status> peers;
 };

@@ -88,6 +88,35 @@ TEST(DetectionPage, ReadsResultsOfAKindAsThoseBefore) {
   EXPECT_EQ(page_of(folder.file("wrong.json")).code, 2);
 }
 
+// Whether a profile sees a fault is a column, beside what the fault's own cases say.
+TEST(DetectionPage, HasAColumnForAProfile) {
+  const Folder folder;
+  const std::string seen = folder.file("smoke.json");
+  const Ran ran = ringcheck({"faults", "--profile", "smoke", "--fault",
+                             "dq_zero,output_cached_by_keys", "--json", seen});
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("profile smoke itself kills 1 of 2"));
+  const Ran page = ringcheck({"detection", committed("reports/results/cpu_faults.json"),
+                              committed("reports/results/cpu_sensitivity.json"),
+                              committed("reports/results/cpu_clean.summary.json"), "--profile",
+                              seen});
+  ASSERT_EQ(page.code, 0) << page.err;
+  EXPECT_THAT(page.out, AllOf(HasSubstr("- profile smoke itself kills 1 of 2"),
+                              HasSubstr("| fp16 | smoke | ms | seen by |"),
+                              HasSubstr("`ringcheck faults --profile smoke`")));
+  const auto json = nlohmann::json::parse(read_text(seen));
+  EXPECT_EQ(own_part(json).at("profile"), "smoke");
+  for (const auto& cell : own_part(json).at("cells"))
+    EXPECT_EQ(cell.contains("case"), cell.at("result") == "killed") << cell.dump();
+  // A matrix of the faults' own cases is no column.
+  const Ran wrong = ringcheck({"detection", committed("reports/results/cpu_faults.json"),
+                               committed("reports/results/cpu_sensitivity.json"),
+                               committed("reports/results/cpu_clean.summary.json"), "--profile",
+                               committed("reports/results/cpu_faults.json")});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("their own cases"));
+}
+
 TEST(DetectionPage, RefusesWhatIsNoResult) {
   for (const char* file : {"README.md", "reports/results/cpu_smoke.json", "nothing.json"}) {
     const Ran ran = page_of(committed(file));

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/faults/profile_hunt.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "parity/faults/fault_effect.h"
+#include "parity/judge/runner.h"
+
+namespace ringcheck::parity {
+namespace {
+
+std::vector<std::string> parts_of(const Case& test) {
+  std::istringstream text(to_text(test));
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(text, part, '/');) parts.push_back(part);
+  return parts;
+}
+
+int64_t in_common(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return std::ranges::count_if(
+      a, [&](const std::string& part) { return std::ranges::find(b, part) != b.end(); });
+}
+
+Verdict judged(const Case& test, const Fault& fault, const SharedSubject& subject,
+               const Hunt& hunt) {
+  RunOptions options;
+  options.deadline = deadline_of(fault);
+  options.subject = subject;
+  options.judging.oracles = hunt.oracles;
+  return verify(test, options);
+}
+
+}  // namespace
+
+std::vector<Case> likely_first(const Fault& fault, std::vector<Case> list) {
+  std::vector<std::vector<std::string>> chosen;
+  for (const at::ScalarType dtype : fault.dtypes)
+    for (const Case& test : cases_of(fault, dtype)) chosen.push_back(parts_of(test));
+  std::erase_if(list, [](const Case& test) {
+    return test.world_kind != "thread" || test.subject != Method::kOurs;
+  });
+  std::vector<std::pair<int64_t, Case>> ranked;
+  for (Case& test : list) {
+    int64_t most = 0;
+    for (const auto& parts : chosen) most = std::max(most, in_common(parts_of(test), parts));
+    ranked.emplace_back(-most, std::move(test));
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, Case>::first);
+  list.clear();
+  for (auto& [rank, test] : ranked) list.push_back(std::move(test));
+  return list;
+}
+
+Cell hunt_among(const std::string& name, at::ScalarType dtype, const Hunt& hunt) {
+  const Fault& fault = Faults::at(name);
+  Cell cell;
+  cell.fault = name;
+  cell.dtype = dtype;
+  cell.reason = cannot_show(fault, dtype, hunt);
+  if (!cell.reason.empty()) return cell;
+  cell.result = Cell::Result::kSurvived;
+  for (const Case& test : likely_first(fault, hunt.among)) {
+    ++cell.cases;
+    const Verdict verdict = judged(test, fault, fault.subject, hunt);
+    if (!killed(verdict) || killed(judged(test, fault, fault.control, hunt))) continue;
+    enter(verdict, cell);
+    cell.localised = localises(fault.names, said_by(verdict));
+    cell.test = to_text(test);
+    return cell;
+  }
+  cell.reason = fault.equivalent.empty() ? "no case of the profile shows it" : fault.equivalent;
+  if (!fault.equivalent.empty()) cell.result = Cell::Result::kEquivalent;
+  return cell;
+}
+
+}  // namespace ringcheck::parity
