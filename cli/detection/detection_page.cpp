@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/detection/detection_page.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "cli/detection/fault_tables.h"
@@ -24,12 +27,23 @@ std::string range_of_peers(const KillMatrix& matrix) {
   return "between " + reports::fixed(least, 1) + " % and " + reports::fixed(most, 1) + " %";
 }
 
+std::string short_commit(const std::string& commit) { return commit.substr(0, 7); }
+
+// "41d1128 and a39df51": of the clean cases, whose runs are the sources behind matrix and limits.
+std::string commits_of_clean(const Detection& detection) {
+  std::set<std::string> commits;
+  for (size_t i = 2; i < detection.sources.size(); ++i)
+    commits.insert(short_commit(detection.sources[i].commit));
+  return c10::Join(" and ", commits);
+}
+
 // The paragraph that README.md repeats.
 std::string in_short(const Detection& detection) {
   const KillMatrix& matrix = detection.matrix;
   const Score faults = score_by_fault(matrix), all = parity::score_of(matrix.cells);
   std::ostringstream text;
-  text << "`ringcheck faults` plants " << faults.counted() + faults.equivalent
+  text << "Measured at " << short_commit(matrix.environment.commit)
+       << ": `ringcheck faults` plants " << faults.counted() + faults.equivalent
        << " bugs, each standing for a real one, and asks: on " << matrix.environment.cores
        << " cores in " << reports::fixed(matrix.environment.wall_seconds, 0) << " s.\nOf the "
        << faults.counted()
@@ -38,7 +52,7 @@ std::string in_short(const Detection& detection) {
        << share(all.localised, all.killed) << " name the right tensor, rank or counter.\n"
        << "The criteria of other projects' tests, on the same runs, kill " << range_of_peers(matrix)
        << ".\n" << detection.alarms.alarms << " false alarms in " << detection.alarms.judged
-       << " random clean cases.\n";
+       << " random clean cases, measured at " << commits_of_clean(detection) << ".\n";
   return text.str();
 }
 

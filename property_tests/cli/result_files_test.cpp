@@ -57,6 +57,16 @@ TEST_F(ResultFiles, Verify) {
   EXPECT_TRUE(all["measurements"].is_array());
 }
 
+// What a file holds is what was printed.
+TEST_F(ResultFiles, ReportPrintsWhatVerifyPrinted) {
+  const Ran run =
+      ringcheck({"verify", "--case", kCase, "--case", "ring:p2p/P3/s50/bf16", "--json", file()});
+  const Ran report = ringcheck({"report", file()});
+  EXPECT_EQ(report.code, 0) << report.err;
+  EXPECT_EQ(report.out, run.out);
+  EXPECT_EQ(ringcheck({"report", RINGCHECK_SOURCE_DIR "/reports/results/cpu_faults.json"}).code, 2);
+}
+
 TEST_F(ResultFiles, Faults) {
   const json all = result({"ringcheck", "faults", "--fault", "length_rounded_down", "--dtype",
                            "float32", "--json"}, "faults");

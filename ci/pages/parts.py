@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a page that are text of something else.
+
+`<!--console of FILE-->` before a block of code: lines of what `ringcheck report FILE` prints; the block
+says which, by their first words, with `...` for those left out. `<!--beginning of PAGE-->` before a
+paragraph: the first one of that page. And the table `figures from` of a page that a command writes.
+"""
+import json
+import re
+import subprocess
+
+from pages.figures import commit_in
+from pages.page import BEGINNING, Quote
+
+RESULTS = "reports/results"
+CONSOLE = re.compile(r"(<!--console of (\S+)-->\n```\n)(.*?)(?=^```$)", re.M | re.S)
+SOURCE = re.compile(r"^\| `([\w.-]+\.json)` \| `([^|]*)` \| (\S+) \|", re.M)
+
+
+class NoProgram(Exception):
+    """There is no program to ask, or it failed."""
+
+
+def printed_by(program, *arguments):
+    """Its standard output; throws NoProgram."""
+    try:
+        run = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise NoProgram(f"cannot run {program}: {error.strerror}; --program names ringcheck") from error
+    if run.returncode:
+        raise NoProgram(f"{program} {' '.join(arguments)}: exit code {run.returncode}: {run.stderr}")
+    return run.stdout
+
+
+def first_words(line):
+    """By which a line of the console is known: the columns of a row's names, or a word and whether
+    it begins the line. Empty for one without words."""
+    if re.fullmatch(r"  .{40}[\d\s.e+-]+", line):
+        return line[:42].strip()
+    word = re.search(r"[A-Za-z-]{2,}", line)
+    return f"{line[:1].strip() and '>'}{word[0]}" if word else ""
+
+
+def lines_of(block, report):
+    """The block with the lines that the report has in the places of its own."""
+    fresh = {first_words(line): line for line in reversed(report.splitlines())}
+    return "".join((line if line.startswith("$ ") or not first_words(line)
+                    else fresh.get(first_words(line), "(no such line)")) + "\n"
+                   for line in block.splitlines())
+
+
+def with_console(text, root, program):
+    """The page with each console as the program prints it."""
+    def written(block):
+        return block[1] + lines_of(block[3], printed_by(program, "report", str(root / block[2])))
+    return CONSOLE.sub(written, text)
+
+
+def with_beginnings(text, root):
+    """The page with each paragraph as the other page has it."""
+    def written(paragraph):
+        page = (root / paragraph[2]).read_text()
+        true = page.split("\n\n")[1] + "\n"
+        return paragraph[1] + (paragraph[3] if paragraph[3].split() == true.split() else true)
+    return BEGINNING.sub(written, text)
+
+
+def sources_of(text):
+    """By name, the commit of each file in the table of a page that a command writes."""
+    return {name: commit for name, _, commit in SOURCE.findall(text)}
+
+
+def with_sources(text, root, program):
+    """A page with such a table as `ringcheck detection` writes it from the same files."""
+    files = [str(root / RESULTS / name) for name in sources_of(text)]
+    return printed_by(program, "detection", *files) if files else text
+
+
+def quotes_of_parts(name, text, root):
+    """What consoles and tables quote; both say the commit."""
+    paths = [root / path for _, path, _ in CONSOLE.findall(text)]
+    paths += [root / RESULTS / file for file in sources_of(text)]
+    return [Quote(name, [path], {commit_in(json.loads(path.read_text()))}, path.name, True)
+            for path in paths]
