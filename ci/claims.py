@@ -142,7 +142,7 @@ def main(arguments):
            else list_stale if options.stale else check)
     try:
         return run(options)
-    except (NoProgram, CannotTell) as error:
+    except (NoProgram, CannotTell, OSError) as error:
         print(f"claims: {error}", file=sys.stderr)
         return 2
 

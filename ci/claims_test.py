@@ -106,6 +106,10 @@ class Claims(unittest.TestCase):
             code, said = self.claims()
             self.assertEqual(code, 1, said)
             self.assertIn(reason, said)
+        (self.root / "README.md").write_text("<!--console of reports/results/gone.json-->\n```\n```\n")
+        code, said = self.claims()
+        self.assertEqual(code, 2)
+        self.assertIn("gone.json", said)
         (self.root / "README.md").write_text("[413][smoke] passed\n")
         self.assertIn("[smoke] is not defined", self.claims()[1])
 

@@ -132,8 +132,8 @@ class Template(string.Formatter):
 
 def filled(template, paths):
     """The text of a template, and the commits of its figures; throws BadFigure."""
-    form = Template(paths)
     try:
+        form = Template(paths)
         return form.format(template), form.commits
     except (BadFigure, ValueError, TypeError, KeyError, IndexError) as error:
         names = ", ".join(path.name for path in paths)

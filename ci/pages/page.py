@@ -65,13 +65,10 @@ class Block:
 
     def written(self, text):
         """The block, each figure and mark as the files have it."""
-        begin, parts = 0, []
         marks = list(MARK.finditer(text))
-        for mark in [None, *marks]:
-            end = next((m.start() for m in marks if m.start() >= begin and m is not mark), len(text))
-            head = text[mark.start():mark.end()] if mark else ""
-            parts.append(self.under_mark(mark, text[begin + len(head):end]))
-            begin = end
+        ends = [mark.start() for mark in marks] + [len(text)]
+        parts = [self.under_mark(None, text[:ends[0]])]
+        parts += [self.under_mark(mark, text[mark.end():end]) for mark, end in zip(marks, ends[1:])]
         return "".join(parts)
 
     def under_mark(self, mark, text):
