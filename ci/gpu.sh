@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
-# Result and a summary of it for each run. Parts: doctor smoke laws conformance exact charted relations
+# Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted relations
 # growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
 # nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed.
 # shellcheck disable=SC2317  # the parts are called by their names
@@ -16,7 +16,7 @@ gpus=$(nvidia-smi --list-gpus | wc -l)
 ((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
-((${#parts[@]} > 0)) || parts=(doctor smoke laws conformance exact charted relations growth
+((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted relations growth
   matrix "${several[@]}" reference scaling clean sanitize)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
@@ -56,6 +56,8 @@ together() {
 everybody=$(seq -s, 0 $((gpus - 1)))
 
 doctor() { "$here/ringcheck" doctor --json "$out/doctor.json"; }
+# What every kernel refuses: the list that reports/refusals is to hold for this architecture.
+refusals() { "$here/ringcheck" refusals --device cuda --json "$out/refusals_cuda.json"; }
 smoke() { run "gpu${gpus}_smoke" "${verify[@]}"; }
 # Where graphs are built for every shape, a process for each kernel and dtype.
 conformance() {

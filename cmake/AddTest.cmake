@@ -11,6 +11,12 @@ set(RINGCHECK_TEST_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1)
 set(RINGCHECK_TEST_LAUNCHER "")
+set(RINGCHECK_TEST_SECONDS 300)  # for a program; twice that for one under mpirun
+if(RINGCHECK_SANITIZE)
+  set(RINGCHECK_TEST_SECONDS 1800)
+endif()
+math(EXPR RINGCHECK_TEST_MPI_SECONDS "2 * ${RINGCHECK_TEST_SECONDS}")
+math(EXPR RINGCHECK_TEST_LONG_SECONDS "3 * ${RINGCHECK_TEST_SECONDS}")
 if(RINGCHECK_SANITIZE STREQUAL thread)
   set(RINGCHECK_TEST_LAUNCHER setarch -R)  # older runtimes of it cannot bear much address randomness
 endif()
@@ -31,11 +37,11 @@ function(ringcheck_add_test name)
       COMMAND ${RINGCHECK_TEST_LAUNCHER}
         ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
     set_tests_properties(${name}_${ranks} PROPERTIES
-      TIMEOUT 600 RUN_SERIAL ON LABELS mpi ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+      TIMEOUT ${RINGCHECK_TEST_MPI_SECONDS} RUN_SERIAL ON LABELS mpi ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
   endforeach()
   if(NOT arg_RANKS)
     add_test(NAME ${name} COMMAND ${RINGCHECK_TEST_LAUNCHER} $<TARGET_FILE:${name}>)
     set_tests_properties(${name} PROPERTIES
-      TIMEOUT 300 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+      TIMEOUT ${RINGCHECK_TEST_SECONDS} ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
   endif()
 endfunction()

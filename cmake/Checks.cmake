@@ -34,6 +34,10 @@ set_tests_properties(claims claims_age claims_test PROPERTIES
   TIMEOUT 120 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
 set_tests_properties(claims_age PROPERTIES SKIP_RETURN_CODE 77)
 
+# The night's seeds, parts and exit codes, with programs that only pretend.
+add_test(NAME nightly_test COMMAND ${ci}/nightly_test.sh)
+set_tests_properties(nightly_test PROPERTIES TIMEOUT 120)
+
 # What is installed can be found and used.
 set(consumer_flags "")
 if(RINGCHECK_SANITIZE)
