@@ -10,6 +10,7 @@
 #include <map>
 
 #include "parity/judge/oracle.h"
+#include "parity/subject/ours.h"
 
 namespace ringcheck::parity {
 namespace {
