@@ -50,19 +50,16 @@ reports::OracleResult to_result(const parity::OracleVerdict& oracle) {
 reports::PassCounters to_result(const Counters& pass, const Seconds& seconds) {
   return {{pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs, pass.flops, pass.steps,
            pass.merges},
-          {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped}};
+          {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped},
+          pass.computed};
 }
 
 reports::RankResult to_result(int rank, const parity::RankRecord& record) {
-  return {rank,
-          record.peak_bytes,
-          record.kv_bytes,
-          record.traveller_bytes,
-          record.wrong_pads,
-          to_result(record.forward, record.forward_seconds),
-          to_result(record.backward, record.backward_seconds),
-          record.sent_to,
-          record.received_from};
+  return {{rank, record.peak_bytes, record.kv_bytes, record.traveller_bytes, record.wrong_pads,
+           to_result(record.forward, record.forward_seconds),
+           to_result(record.backward, record.backward_seconds), record.sent_to,
+           record.received_from},
+          {record.bytes_sent, record.bytes_received, record.messages}};
 }
 
 std::map<std::string, std::string> parts_of(const parity::Case& test) {

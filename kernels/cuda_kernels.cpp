@@ -29,6 +29,9 @@ class OnCuda final : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return loaded().workspace_bytes(shape);
   }
+  std::optional<TileSize> tile_size() const override {
+    return why_no_cuda() ? std::nullopt : loaded().tile_size();
+  }
 
  private:
   const AttentionKernel& loaded() const { return *CudaKernels::at(name_).kernel; }

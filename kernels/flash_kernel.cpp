@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cp/attention/attention_kernel.h"
+#include "cp/ledger/computed.h"
 
 namespace ringcheck {
 namespace {
@@ -16,6 +17,12 @@ struct View {
   std::optional<at::Tensor> additive;  // [1, 1, queries, keys]
   at::Tensor sees_nothing;             // [queries, 1]
 };
+
+// LibTorch's kernel skips nothing that an additive mask hides; what it skips of a causal block it
+// does not say.
+void count_whole_block(const at::Tensor& q, const KvBlock& kv) {
+  add_computed(q.size(0) * q.size(1) * q.size(2) * kv.shape.slots);
+}
 
 // Of a block that is not empty.
 View view_of(const Visibility& visibility, at::ScalarType type) {
@@ -57,6 +64,7 @@ class Flash final : public AttentionKernel {
     Partial result = Partial::identity(q.q.sizes(), q.q.options());
     if (visibility.empty()) return result;
     const View view = view_of(visibility, kv.shape.dtype);
+    count_whole_block(q.q, kv);
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
         upright(q.q, scores.scale), expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal,
@@ -77,6 +85,7 @@ class Flash final : public AttentionKernel {
     if (visibility.empty())
       return {at::zeros(q.q.sizes(), k.options()), at::zeros_like(k), at::zeros_like(v)};
     const View view = view_of(visibility, wide);
+    count_whole_block(q.q, kv);
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const at::Tensor lse = saved.lse.masked_fill(saved.lse.isneginf(), INFINITY);
     const auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
@@ -84,6 +93,8 @@ class Flash final : public AttentionKernel {
         saved.o.to(wide), lse, 0.0, view.causal, view.additive, std::abs(scores.scale));
     return {upright(dq, scores.scale), summed(dk, group), summed(dv, group)};
   }
+
+  std::optional<TileSize> tile_size() const override { return TileSize{}; }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());

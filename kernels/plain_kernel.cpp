@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cp/attention/attention_kernel.h"
+#include "cp/ledger/computed.h"
 
 namespace ringcheck {
 namespace {
@@ -33,9 +34,12 @@ std::optional<Rows> rows_from(int64_t row, const Visibility& visibility, at::Dev
 }
 
 template <class Use>
-void for_each_tile(const Visibility& visibility, at::Device device, const Use& use) {
+void for_each_tile(const Visibility& visibility, const at::Tensor& q, const Use& use) {
   for (int64_t row = 0; row < count(visibility.queries()); row += kRows)
-    if (const auto tile = rows_from(row, visibility, device)) use(*tile);
+    if (const auto tile = rows_from(row, visibility, q.device())) {
+      add_computed(q.size(0) * q.size(1) * tile->rows * tile->columns);
+      use(*tile);
+    }
 }
 
 // [batch, q_heads, rows, n] as [batch, kv_heads, group * rows, n]: the query heads of one
@@ -66,7 +70,7 @@ class Plain final : public AttentionKernel {
     auto sizes = q.q.sizes().vec();
     sizes.back() = kv.shape.dim_v;
     Partial result = Partial::identity(sizes, q.q.options());
-    for_each_tile(visibility, q.q.device(), [&](const Rows& tile) {
+    for_each_tile(visibility, q.q, [&](const Rows& tile) {
       const at::Tensor s = products(grouped(q.q, tile, kv.shape.heads, type), k, tile, scores.scale);
       const at::Tensor top = s.amax(-1, true);
       const at::Tensor shift = top.masked_fill(top.isneginf(), 0);
@@ -93,7 +97,7 @@ class Plain final : public AttentionKernel {
     const at::Tensor lse = saved.lse.masked_fill(unseen, INFINITY).unsqueeze(-1);
     Gradients result{at::zeros(q.q.sizes(), q.q.options().dtype(type)), at::zeros_like(k),
                      at::zeros_like(v)};
-    for_each_tile(visibility, q.q.device(), [&](const Rows& tile) {
+    for_each_tile(visibility, q.q, [&](const Rows& tile) {
       const at::Tensor queries = grouped(q.q, tile, kv_heads, type);
       const at::Tensor d_o = grouped(saved.d_o, tile, kv_heads, type);
       const at::Tensor keys = k.narrow(2, tile.column, tile.columns);
@@ -110,6 +114,8 @@ class Plain final : public AttentionKernel {
     });
     return result;
   }
+
+  std::optional<TileSize> tile_size() const override { return TileSize{kRows, 1}; }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));

@@ -73,13 +73,22 @@ struct Counted {
 };
 struct PassCounters : Counted {
   PassSeconds seconds;
+  int64_t computed = 0;  // pairs that the kernels say they computed; 0: they do not say
 };
 
-struct RankResult {
+// Everything that one rank moved in a call, whenever and by whichever way.
+struct CallTraffic {
+  int64_t bytes_sent = 0, bytes_received = 0, messages = 0;
+};
+
+struct RankCounted {
   int rank = 0;
   int64_t peak_bytes = 0, kv_bytes = 0, traveller_bytes = 0, wrong_pads = 0;
   PassCounters forward, backward;
   std::vector<int64_t> sent_to, received_from;  // bytes by world rank
+};
+struct RankResult : RankCounted {
+  CallTraffic call;
 };
 
 struct CaseResult {

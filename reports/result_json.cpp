@@ -50,14 +50,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassSeconds, attention, communication, expose
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, bytes_sent, bytes_received, messages, pairs, flops, steps,
                                    merges)
 
-// Results of earlier versions have no seconds.
+// Earlier results have no seconds, or not what was computed.
 void to_json(json& j, const PassCounters& pass) {
   to_json(j, static_cast<const Counted&>(pass));
   j["seconds"] = pass.seconds;
+  j["computed"] = pass.computed;
 }
 void from_json(const json& j, PassCounters& pass) {
   from_json(j, static_cast<Counted&>(pass));
   if (j.contains("seconds")) pass.seconds = j.at("seconds");
+  if (j.contains("computed")) pass.computed = j.at("computed");
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, version, commit, libtorch, mpi, compiler, host, cpu,
@@ -66,8 +68,19 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, version, commit, libtorch, mpi, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Summary, cases, passed, failed, not_supported, skipped,
                                    inconclusive, hang, crash)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, peak_bytes, kv_bytes, traveller_bytes,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallTraffic, bytes_sent, bytes_received, messages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankCounted, rank, peak_bytes, kv_bytes, traveller_bytes,
                                    wrong_pads, forward, backward, sent_to, received_from)
+
+// Earlier results know nothing of the whole call.
+void to_json(json& j, const RankResult& rank) {
+  to_json(j, static_cast<const RankCounted&>(rank));
+  j["call"] = rank.call;
+}
+void from_json(const json& j, RankResult& rank) {
+  from_json(j, static_cast<RankCounted&>(rank));
+  if (j.contains("call")) rank.call = j.at("call");
+}
 
 // Earlier results do not say who judged what.
 void to_json(json& j, const CaseResult& test) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,12 @@ struct Gradients {
   at::Tensor dv;  // [batch, kv_heads, keys, dim_v]
 };
 
+// A kernel computes scores in tiles: so many queries against so many key slots.
+struct TileSize {
+  static constexpr int64_t kWholeBlock = std::numeric_limits<int64_t>::max();
+  int64_t queries = kWholeBlock, keys = kWholeBlock;
+};
+
 // One device, one block of queries, one block of keys. Query head h reads key-value head
 // h / (q_heads / kv_heads). Which keys a query sees, and so whether a block is causal, full, partial
 // or empty, says the visibility: of the mask, and of the positions of both sides. Pad slots of the
@@ -57,6 +64,10 @@ class AttentionKernel {
                              const Scores& scores, const Visibility& visibility) const = 0;
   // An upper bound of what one call allocates beside its results, the larger of both passes.
   virtual int64_t workspace_bytes(const BlockShape& shape) const = 0;
+  // By which tiles it computes: those in which some query sees some key, the slots between the first
+  // that any of its queries sees and the last, and no other. It then says of each call how many
+  // pairs it computes (cp/ledger/computed.h). Nothing: it does not say.
+  virtual std::optional<TileSize> tile_size() const { return std::nullopt; }
 };
 
 // What these scores show of the block.

@@ -3,6 +3,7 @@
 #include "cp/attention/recorded_kernel.h"
 
 #include "cp/device/range.h"
+#include "cp/ledger/computed.h"
 
 namespace ringcheck {
 
@@ -17,7 +18,7 @@ Partial RecordedKernel::forward(const QBlock& q, const KvBlock& kv) {
   const Range range(operation);
   ledger_.enter(operation);
   const Visibility& visibility = visibilities_->of(q.positions, kv.positions);
-  const Instant begin = ledger_.now();
+  const Instant begin = before();
   Partial part = kernel_->forward(q, kv, scores_, visibility);
   record(q, kv, visibility, 2 * (kv.shape.dim + kv.shape.dim_v), begin);
   return part;
@@ -28,19 +29,26 @@ Gradients RecordedKernel::backward(const QBlock& q, const KvBlock& kv, const Sav
   const Range range(operation);
   ledger_.enter(operation);
   const Visibility& visibility = visibilities_->of(q.positions, kv.positions);
-  const Instant begin = ledger_.now();
+  const Instant begin = before();
   Gradients term = kernel_->backward(q, kv, saved, scores_, visibility);
   record(q, kv, visibility, 6 * kv.shape.dim + 4 * kv.shape.dim_v, begin);
   return term;
 }
 
+Instant RecordedKernel::before() {
+  ledger_.take_stock();
+  take_computed();
+  return ledger_.now();
+}
+
 void RecordedKernel::record(const QBlock& q, const KvBlock& kv, const Visibility& visibility,
                             int64_t flops_per_pair, const Instant& begin) {
+  const int64_t computed = take_computed();
   if (!ledger_.phase()) return;
   const Instant end = ledger_.now();
   const int64_t pairs = visibility.pairs() * q.q.size(0) * q.q.size(1);
   ledger_.attended({*ledger_.phase(), q.positions, kv.positions, kv.heads, pairs,
-                    pairs * flops_per_pair, begin, end});
+                    pairs * flops_per_pair, begin, end, computed});
 }
 
 }  // namespace ringcheck

@@ -16,6 +16,7 @@ class RecordedKernel {
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved);
 
  private:
+  Instant before();  // of a call of the kernel
   void record(const QBlock& q, const KvBlock& kv, const Visibility& visibility,
               int64_t flops_per_pair, const Instant& begin);
 

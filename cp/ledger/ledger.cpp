@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/ledger/ledger.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace ringcheck {
@@ -17,6 +18,19 @@ void Ledger::begin(Phase phase) {
   if (beginning.moment) settle();  // what an earlier pass left counts from that one's beginning
   phase_ = phase;
   beginning = {host_seconds(), Moment::timed(device_)};
+  if (phase == Phase::kForward) held_before_ = memory_->total().now;
+}
+
+void Ledger::end() {
+  if (phase_)
+    stocks_[static_cast<int>(*phase_)].after = memory_->total().now - held_before_;
+  phase_.reset();
+}
+
+void Ledger::take_stock() {
+  if (!phase_) return;
+  int64_t& most = stocks_[static_cast<int>(*phase_)].attending;
+  most = std::max(most, memory_->total().now - held_before_);
 }
 
 void Ledger::settle(Phase phase, Instant& instant) const {
@@ -47,17 +61,25 @@ void Ledger::merged() {
 std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
                                           const Operation& operation, int64_t bytes,
                                           const Instant& begin) {
-  if (!phase_ || bytes == 0) return std::nullopt;
+  if (bytes == 0) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (direction == Transferred::Direction::kSent) traffic_.send(operation.peer, bytes);
+  else traffic_.receive(operation.peer, bytes);
+  if (!phase_) return std::nullopt;
   transfers_.push_back({*phase_, direction, operation, bytes, begin, {Seconds::kUnknown, {}}});
   return transfers_.size() - 1;
 }
 
 void Ledger::complete(std::optional<size_t> transfer) {
-  if (transfer) transfers_[*transfer].end = now();
+  if (!transfer) return;
+  const Instant end = now();
+  const std::lock_guard lock(mutex_);
+  transfers_[*transfer].end = end;
 }
 
 void Ledger::complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end) {
   if (!transfer) return;
+  const std::lock_guard lock(mutex_);
   transfers_[*transfer].begin = begin;
   transfers_[*transfer].end = end;
 }
@@ -68,6 +90,8 @@ void Ledger::restart() {
   transfers_.clear();
   merges_[0] = merges_[1] = 0;
   beginnings_[0] = beginnings_[1] = {};
+  stocks_[0] = stocks_[1] = {};
+  held_before_ = 0;
   memory_ = std::make_shared<MemoryMeter>();
 }
 
@@ -82,6 +106,7 @@ Counters Ledger::sum(Phase phase) const {
     if (event.phase != phase) continue;
     total.pairs += event.pairs;
     total.flops += event.flops;
+    total.computed += event.computed;
     ++total.steps;
   }
   for (const Transferred& event : transfers_) {
@@ -107,6 +132,11 @@ Seconds Ledger::seconds(Phase phase) const {
     if (event.phase == phase && event.direction == Transferred::Direction::kReceived)
       messages.push_back(settled(event.begin, event.end));
   return seconds_of(attention, messages);
+}
+
+Traffic Ledger::traffic() const {
+  const std::lock_guard lock(mutex_);
+  return traffic_;
 }
 
 double Ledger::host_seconds() const {

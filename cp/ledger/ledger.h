@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cp/device/moment.h"
 #include "cp/layout/positions.h"
 #include "cp/ledger/overlap.h"
+#include "cp/ledger/traffic.h"
 #include "cp/operation.h"
 
 namespace ringcheck {
@@ -34,6 +36,7 @@ struct Attended {
   int64_t pairs = 0;  // visible (query, key) pairs times batch times query heads
   int64_t flops = 0;  // 2(D + Dv) a pair forward, 6D + 4Dv backward
   Instant begin, end;
+  int64_t computed = 0;  // pairs that the kernel says it computed, hidden ones included
 };
 
 struct Transferred {
@@ -50,11 +53,19 @@ struct Counters {
   int64_t bytes_sent = 0, bytes_received = 0;
   int64_t messages = 0;  // non-empty payloads sent to another rank
   int64_t pairs = 0, flops = 0, steps = 0, merges = 0;  // steps: blocks attended
+  int64_t computed = 0;  // pairs that the kernels say they computed
   bool operator==(const Counters&) const = default;
 };
 
-// What happened on one rank, as events. Counters and seconds are sums over it. Nothing is recorded
-// outside a phase, so verdicts and agreements do not count.
+// Bytes that a rank holds beyond those that it held when the last forward pass began.
+struct Stock {
+  int64_t attending = 0;  // the most when a block was about to be attended
+  int64_t after = 0;      // when the pass was over
+  bool operator==(const Stock&) const = default;
+};
+
+// What happened on one rank, as events. Counters and seconds are sums over it. No event is recorded
+// outside a phase; the sums of all traffic hold every message, whenever it went and by which way.
 //
 // Times on a device are by its own clock, counted from when it came to the beginning of the phase.
 // That beginning is put where the host had queued it, which is up to the device's backlog too
@@ -68,6 +79,8 @@ class Ledger {
   Instant now() const;  // behind all that the device's current stream holds
   void settle();        // reads every time that the device has come to
 
+  // The rank is about to attend a block: what it holds is what its strategy holds.
+  void take_stock();
   void attended(Attended event);
   void merged();
   // Returns the index to complete() once the transfer is known to have happened.
@@ -84,7 +97,8 @@ class Ledger {
   // Records no events from now on, or again: what recording costs is measured against this.
   void record(bool on) { recording_ = on; }
 
-  // Forgets all events and all memory, so that what follows is counted alone. Outside a phase.
+  // Forgets all events and all memory, so that what follows is counted alone; the sums of all
+  // traffic go on. Outside a phase.
   void restart();
 
   void enter(const Operation& operation);  // tells the observer, if any
@@ -96,12 +110,16 @@ class Ledger {
   const std::vector<Transferred>& transfers() const { return transfers_; }
   Counters sum(Phase phase) const;
   Seconds seconds(Phase phase) const;  // as far as times are settled
+  // Everything since the ledger was made, outside the phases, too.
+  Traffic traffic() const;
+  const Stock& stock(Phase phase) const { return stocks_[static_cast<int>(phase)]; }
 
   const std::shared_ptr<MemoryMeter>& memory() const { return memory_; }
   double host_seconds() const;  // since the ledger was made
 
  private:
   void begin(Phase phase);
+  void end();
   void settle(Phase phase, Instant& instant) const;
 
   std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
@@ -112,6 +130,10 @@ class Ledger {
   std::vector<Attended> attended_;
   std::vector<Transferred> transfers_;
   int64_t merges_[2] = {0, 0};
+  mutable std::mutex mutex_;  // of transfers and traffic: other threads of the rank may send
+  Traffic traffic_;
+  int64_t held_before_ = 0;  // when the last forward pass began
+  Stock stocks_[2];
   Operation current_;
   std::function<void(const Operation&)> observer_;
   std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();
@@ -120,7 +142,7 @@ class Ledger {
 class Ledger::Scope {
  public:
   Scope(Ledger& ledger, Phase phase) : ledger_(ledger) { ledger_.begin(phase); }
-  ~Scope() { ledger_.phase_.reset(); }
+  ~Scope() { ledger_.end(); }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 

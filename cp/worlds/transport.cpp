@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 
+#include "cp/ledger/bypass.h"
+
 namespace ringcheck {
 
 void Transport::finish() {
@@ -23,6 +25,7 @@ Pending Transport::carry(Request request) {
       booked(std::move(request.sends), request.label, Transferred::Direction::kSent),
       booked(std::move(request.receives), request.label, Transferred::Direction::kReceived),
       request.label, request.pattern};
+  const Booked booked_already;
   const auto flight = std::make_shared<InFlight>(post(std::move(posting)));
   outstanding_.push_back(flight);
   return Pending([this, flight] {

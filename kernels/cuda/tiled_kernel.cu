@@ -8,6 +8,7 @@
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
+#include "cp/ledger/computed.h"
 
 namespace ringcheck {
 namespace {
@@ -100,6 +101,11 @@ void with_types(at::ScalarType dtype, const Use& use) {
   }
 }
 
+// Each query is given its own keys, and no other.
+void count_pairs(const at::Tensor& q, const Visibility& visibility) {
+  add_computed(q.size(0) * q.size(1) * visibility.pairs());
+}
+
 // Any mask, any positions, any dtype: the kernel that every other one can be compared with on a
 // GPU. A warp computes a row; sums run over the keys in ascending order.
 class Tiled final : public AttentionKernel {
@@ -122,6 +128,7 @@ class Tiled final : public AttentionKernel {
     auto sizes = q.q.sizes().vec();
     sizes.back() = kv.shape.dim_v;
     const Partial result = Partial::identity(sizes, q.q.options());
+    count_pairs(q.q, visibility);
     const SlotTensors& keys = visibility.slots_on(q.q.device());
     const at::Tensor queries = dense(q.q);
     with_types(q.q.scalar_type(), [&](auto stored, auto wide) {
@@ -138,6 +145,7 @@ class Tiled final : public AttentionKernel {
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
                      const Visibility& visibility) const override {
     const c10::cuda::CUDAGuard device(q.q.device());
+    count_pairs(q.q, visibility);
     const auto options = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
     const Gradients result{at::empty(q.q.sizes(), options), at::empty(kv.k().sizes(), options),
                            at::empty(kv.v().sizes(), options)};
@@ -159,6 +167,8 @@ class Tiled final : public AttentionKernel {
     });
     return result;
   }
+
+  std::optional<TileSize> tile_size() const override { return TileSize{1, 1}; }
 
   int64_t workspace_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));

@@ -6,10 +6,77 @@
 
 #include <algorithm>
 
+#include "cp/ledger/bypass.h"
 #include "cp/ledger/memory.h"
 
 namespace ringcheck::parity {
 namespace {
+
+// A rank's allocations, told to a meter and to whoever counts around it.
+class ToldTwice final : public c10::MemoryReportingInfoBase {
+ public:
+  explicit ToldTwice(std::shared_ptr<MemoryMeter> meter)
+      : meter_(std::move(meter)),
+        around_(static_cast<c10::MemoryReportingInfoBase*>(
+            c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE))) {}
+  void reportMemoryUsage(void* pointer, int64_t bytes, size_t allocated, size_t reserved,
+                         c10::Device device) override {
+    meter_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
+    if (around_) around_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+ private:
+  std::shared_ptr<MemoryMeter> meter_;
+  c10::MemoryReportingInfoBase* around_;
+};
+
+// By rank of the communicator; peers that are none of its ranks are left out.
+void enter_peers(const Communicator& comm, const Traffic& traffic, RankRecord& record) {
+  record.sent_to.resize(comm.size());
+  record.received_from.resize(comm.size());
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (const auto peer = traffic.peers.find(comm.world_rank(rank)); peer != traffic.peers.end()) {
+      record.sent_to[rank] = peer->second.sent;
+      record.received_from[rank] = peer->second.received;
+    }
+}
+
+RankRecord counted(const Communicator& comm, const Traffic& traffic, const MemoryMeter& meter) {
+  const Ledger& ledger = comm.ledger();
+  RankRecord record;
+  record.forward = ledger.sum(Phase::kForward);
+  record.backward = ledger.sum(Phase::kBackward);
+  record.forward_seconds = ledger.seconds(Phase::kForward);
+  record.backward_seconds = ledger.seconds(Phase::kBackward);
+  record.bytes_sent = traffic.bytes_sent;
+  record.bytes_received = traffic.bytes_received;
+  record.messages = traffic.messages;
+  record.forward_stock = ledger.stock(Phase::kForward);
+  record.backward_stock = ledger.stock(Phase::kBackward);
+  record.peak_bytes = meter.total().peak;
+  record.kv_bytes = meter.tagged(MemoryTag::kKv).peak;
+  record.traveller_bytes = meter.tagged(MemoryTag::kTraveller).peak;
+  enter_peers(comm, traffic, record);
+  return record;
+}
+
+RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
+                    const RankInput& input) {
+  Ledger& ledger = world.ledger();
+  ledger.restart();
+  const Traffic before = ledger.traffic();
+  const std::shared_ptr<MemoryMeter> meter = ledger.memory();
+  RankOutput output;
+  {
+    const c10::DebugInfoGuard metered(c10::DebugInfoKind::PROFILER_STATE,
+                                      std::make_shared<ToldTwice>(meter));
+    const Witnessed witnessed(ledger);
+    output = subject.run(world, run.test, input);
+  }
+  output.record = counted(world, ledger.traffic().since(before), *meter);
+  return output;
+}
 
 // The meter is told of this thread only. Where it has not even seen O, it has seen nothing.
 int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after_second) {
@@ -22,13 +89,13 @@ int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after
 
 RankOutput called(const Run& run, Communicator& world, const Subject& subject,
                   const RankInput& input) {
-  if (run.calls == 1) return subject.run(world, run.test, input);
+  if (run.calls == 1) return one_call(run, world, subject, input);
   const auto meter = std::make_shared<MemoryMeter>();
   const Metered metered(meter);
   RankOutput output;
   int64_t after_second = 0;
   for (int call = 1; call <= run.calls; ++call) {
-    output = subject.run(world, run.test, input);
+    output = one_call(run, world, subject, input);
     if (call <= 2) after_second = meter->total().now;
   }
   output.record.grown_bytes = growth(*meter, output, after_second);

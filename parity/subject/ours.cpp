@@ -4,34 +4,10 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include "cp/ledger/memory.h"
 
 namespace ringcheck::parity {
 namespace {
-
-RankRecord measured(const Communicator& comm) {
-  const Ledger& ledger = comm.ledger();
-  const std::vector<int>& members = comm.group().world_ranks;
-  RankRecord record;
-  record.forward = ledger.sum(Phase::kForward);
-  record.backward = ledger.sum(Phase::kBackward);
-  record.forward_seconds = ledger.seconds(Phase::kForward);
-  record.backward_seconds = ledger.seconds(Phase::kBackward);
-  record.peak_bytes = ledger.memory()->total().peak;
-  record.kv_bytes = ledger.memory()->tagged(MemoryTag::kKv).peak;
-  record.traveller_bytes = ledger.memory()->tagged(MemoryTag::kTraveller).peak;
-  record.sent_to.resize(members.size());
-  record.received_from.resize(members.size());
-  for (const Transferred& event : ledger.transfers()) {
-    const bool sent = event.direction == Transferred::Direction::kSent;
-    const auto peer = std::ranges::find(members, event.operation.peer) - members.begin();
-    (sent ? record.sent_to : record.received_from).at(peer) += event.bytes;
-  }
-  return record;
-}
 
 // All of a problem whose result nobody looks at.
 void solve_aside(ContextParallel& attention, const Problem& local) {
@@ -57,25 +33,6 @@ RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts
   }
   return output;
 }
-
-// A rank's allocations, told to its ledger and to whoever counts around it.
-class ToldTwice final : public c10::MemoryReportingInfoBase {
- public:
-  explicit ToldTwice(std::shared_ptr<MemoryMeter> ledger)
-      : ledger_(std::move(ledger)),
-        around_(static_cast<c10::MemoryReportingInfoBase*>(
-            c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE))) {}
-  void reportMemoryUsage(void* pointer, int64_t bytes, size_t allocated, size_t reserved,
-                         c10::Device device) override {
-    ledger_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
-    if (around_) around_->reportMemoryUsage(pointer, bytes, allocated, reserved, device);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-
- private:
-  std::shared_ptr<MemoryMeter> ledger_;
-  c10::MemoryReportingInfoBase* around_;
-};
 
 Promise promise_of_ours(const Case& test) {
   Promise promise;
@@ -140,15 +97,7 @@ RankOutput context_parallel(Communicator& comm, const Case& test, const RankInpu
 
 RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
                                  const Case&, const RankInput& input) {
-  RankOutput output;
-  comm.ledger().restart();
-  {
-    const c10::DebugInfoGuard metered(c10::DebugInfoKind::PROFILER_STATE,
-                                      std::make_shared<ToldTwice>(comm.ledger().memory()));
-    output = both_passes(comm, parts, input.local.to(comm.device(), true), input.meanwhile);
-  }
-  output.record = measured(comm);
-  return output;
+  return both_passes(comm, parts, input.local.to(comm.device(), true), input.meanwhile);
 }
 
 }  // namespace ringcheck::parity

@@ -9,7 +9,7 @@
 
 namespace ringcheck::parity {
 
-// Ours: strategy x balancer x kernel, as the case says. Restarts the rank's ledger.
+// Ours: strategy x balancer x kernel, as the case says.
 const SharedSubject& ours();
 
 // What a rank of it does, put together from the parts that a case names, or from others in their

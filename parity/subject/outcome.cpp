@@ -33,11 +33,14 @@ std::vector<int64_t> flat(const RankRecord& record) {
   std::vector<int64_t> values;
   for (const Counters& c : {record.forward, record.backward})
     values.insert(values.end(), {c.bytes_sent, c.bytes_received, c.messages, c.pairs, c.flops,
-                                 c.steps, c.merges});
+                                 c.steps, c.merges, c.computed});
+  for (const Stock& s : {record.forward_stock, record.backward_stock})
+    values.insert(values.end(), {s.attending, s.after});
   for (const Seconds& s : {record.forward_seconds, record.backward_seconds})
     for (const double part : {s.attention, s.communication, s.exposed, s.overlapped})
       values.push_back(std::bit_cast<int64_t>(part));
-  values.insert(values.end(), {record.peak_bytes, record.kv_bytes, record.traveller_bytes,
+  values.insert(values.end(), {record.bytes_sent, record.bytes_received, record.messages,
+                               record.peak_bytes, record.kv_bytes, record.traveller_bytes,
                                record.wrong_pads, record.grown_bytes});
   for (const auto& edges : {record.sent_to, record.received_from})
     values.insert(values.end(), edges.begin(), edges.end());
@@ -48,12 +51,15 @@ RankRecord record_from(const int64_t* value, int world) {
   RankRecord record;
   for (Counters* c : {&record.forward, &record.backward})
     for (int64_t* field : {&c->bytes_sent, &c->bytes_received, &c->messages, &c->pairs, &c->flops,
-                           &c->steps, &c->merges})
+                           &c->steps, &c->merges, &c->computed})
       *field = *value++;
+  for (Stock* s : {&record.forward_stock, &record.backward_stock})
+    for (int64_t* field : {&s->attending, &s->after}) *field = *value++;
   for (Seconds* s : {&record.forward_seconds, &record.backward_seconds})
     for (double* part : {&s->attention, &s->communication, &s->exposed, &s->overlapped})
       *part = std::bit_cast<double>(*value++);
-  for (int64_t* field : {&record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
+  for (int64_t* field : {&record.bytes_sent, &record.bytes_received, &record.messages,
+                         &record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
                          &record.wrong_pads, &record.grown_bytes})
     *field = *value++;
   for (auto* edges : {&record.sent_to, &record.received_from}) {
@@ -63,9 +69,7 @@ RankRecord record_from(const int64_t* value, int world) {
   return record;
 }
 
-// A subject need not count its bytes by peer.
-std::vector<RankRecord> collect(Communicator& comm, RankRecord own) {
-  for (auto* edges : {&own.sent_to, &own.received_from}) edges->resize(comm.size());
+std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   std::vector<RankRecord> records;
   for (const at::Tensor& values : gather(comm, at::tensor(flat(own), at::kLong)))
     records.push_back(record_from(values.const_data_ptr<int64_t>(), comm.size()));

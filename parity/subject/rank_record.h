@@ -9,14 +9,17 @@
 
 namespace ringcheck::parity {
 
-// What one rank counted.
+// What was counted of one rank, by whoever runs the subject.
 struct RankCounts {
-  Counters forward, backward;
+  Counters forward, backward;                // as far as the subject marks its passes in the ledger
+  // Of the whole call, whenever it went and by whichever way.
+  int64_t bytes_sent = 0, bytes_received = 0, messages = 0;
+  Stock forward_stock, backward_stock;       // held in the passes, beside what was held before
   int64_t peak_bytes = 0;                    // of everything the rank allocated
   int64_t kv_bytes = 0;                      // most K and V held at a time
   int64_t traveller_bytes = 0;               // most gradient travellers held at a time
   int64_t wrong_pads = 0;                    // elements of pad slots that are not exactly empty
-  std::vector<int64_t> sent_to, received_from;  // bytes by rank of the group
+  std::vector<int64_t> sent_to, received_from;  // bytes by rank, of the whole call
   bool operator==(const RankCounts&) const = default;
 };
 

@@ -46,7 +46,7 @@ struct Placed {
 struct RankOutput {
   at::Tensor o, lse, dq, dk, dv;
   at::Tensor q_rotated, k_rotated;  // q and k as they were attended
-  RankRecord record;
+  RankRecord record;  // whoever runs the subject counts, and writes it when it has returned
   bool solved_meanwhile = false;  // what the input asked for was done
   std::map<std::string, Placed> others = {};
 };

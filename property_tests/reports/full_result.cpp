@@ -49,8 +49,9 @@ Result full_result() {
   test.oracles[0].tensors = {tensor, {}};
   test.oracles[0].tensors[1].tensor = "o";
   test.ranks = {
-      {0, 100, 90, 80, 0, {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}},
-       {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}}};
+      {{0, 100, 90, 80, 0, {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}, 17},
+        {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}},
+       {18, 19, 20}}};
   test.judged = {{"o", {"bounded", "nobody"}}, {"dq", {"exact", "no_token"}}};
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};

@@ -20,6 +20,7 @@ class Around final : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override {
     return kernel_->workspace_bytes(shape);
   }
+  std::optional<TileSize> tile_size() const override { return kernel_->tile_size(); }
 
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
                   const Visibility& visibility) const override {

@@ -47,10 +47,13 @@ std::vector<ExpectedCounters> expected_counters(const Case& test) {
     throw BadCase("strategy " + test.strategy +
                   " has no closed form; add parity/judge/expected/strategy/" + test.strategy + ".cpp");
   const int64_t beside_blocks = peak_beside_blocks(test);
+  const std::optional<TileSize> tile = AttentionKernels::at(test.kernel)->tile_size();
   std::vector<ExpectedCounters> ranks;
   for (int rank = 0; rank < test.world; ++rank) {
     ExpectedCounters expected = found->second.counters(test, rank);
     expected.peak_bytes = beside_blocks + expected.kv_bytes + expected.traveller_bytes;
+    add_frame(test, rank, expected);
+    if (tile) expected.most_computed = pairs_in_tiles(test, rank, *tile);
     ranks.push_back(std::move(expected));
   }
   return ranks;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "cp/registry.h"
@@ -11,8 +12,8 @@
 
 // What must have happened on each rank, from closed forms that share nothing with cp
 // (docs/counters.md): one file for each strategy, rotation and balancer, written from the papers,
-// which no subject can include. Only the bound of the peak asks cp, for the plan and for the
-// workspace that the kernel says it needs.
+// which no subject can include. Only two limits ask cp: that of the peak for the plan and for the
+// workspace that the kernel says it needs, that of the work for the tiles by which it computes.
 namespace ringcheck::parity {
 
 // Of one pass of one rank.
@@ -27,14 +28,19 @@ struct ExpectedPass {
 struct ExpectedCounters {
   ExpectedPass forward, backward;
   int64_t kv_bytes = 0, traveller_bytes = 0;    // most held at a time, exact
+  // Held beyond what was held before the passes, exact. A strategy says its part: blocks of K and V,
+  // and while it attends partial results and gradients.
+  Stock forward_stock, backward_stock;
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
+  // The most pairs that a kernel computes in a pass, where it says by which tiles.
+  std::optional<int64_t> most_computed = std::nullopt;
 };
 
 // Of every rank. Throws BadCase where the strategy of the case has no closed form.
 std::vector<ExpectedCounters> expected_counters(const Case& test);
 
-// A strategy: everything but the peak, which follows.
+// A strategy: everything but the peak, the work and what lies around a strategy, which follow.
 struct ExpectedStrategy {
   std::function<ExpectedCounters(const Case& test, int rank)> counters;
 };
@@ -48,6 +54,7 @@ struct ExpectedRotation {
   std::function<Moves(int world)> forward;
   std::function<Moves(int world, bool keep)> backward;
   std::function<int64_t(int world)> kv_held, gradients_held;  // blocks, at most at a time
+  std::function<int64_t(int world)> gradients_attending;      // blocks, while one is attended
   // The share of its bytes that a rank sends to, and receives from, each other one.
   std::function<std::vector<double>(int world, int rank)> to, from;
   int64_t messages_a_block = 1;
@@ -67,8 +74,15 @@ int64_t slots_of_rank(const Case& test);
 // The rank that holds a position.
 int owner_of(const Case& test, int64_t position);
 
-// How many keys a query at this position sees.
+// How many keys a query at this position sees: these, from the position of the first one on.
 int64_t keys_seen(const Case& test, int64_t position);
+int64_t first_key_seen(const Case& test, int64_t position);
+
+// The positions of the slots of every rank, ascending; pads included.
+std::vector<std::vector<int64_t>> slots_of_ranks(const Case& test);
+
+// Slots of a rank that hold no token.
+int64_t pads_of_rank(const Case& test, int rank);
 
 // Visible (query, key) pairs of the tokens of a rank, over batch and query heads.
 int64_t pairs_of(const Case& test, int rank);
@@ -76,5 +90,17 @@ int64_t pairs_of(const Case& test, int rank);
 // Bytes of a block of K and V, or of their gradients, of one rank.
 int64_t kv_block_bytes(const Case& test);
 int64_t gradient_block_bytes(const Case& test);
+
+// Bytes of a partial result, and of the gradients of its queries, of one rank.
+int64_t partial_bytes(const Case& test);
+int64_t query_gradient_bytes(const Case& test);
+
+// Adds to what a strategy holds what lies around every strategy: what a forward pass leaves for the
+// backward pass, and what that returns.
+void add_frame(const Case& test, int rank, ExpectedCounters& expected);
+
+// The most pairs of a rank, times batch and query heads, in tiles of this size: of each tile in which
+// some query sees some key the slots from the first that is seen to the last, to whole tiles.
+int64_t pairs_in_tiles(const Case& test, int rank, const TileSize& tile);
 
 }  // namespace ringcheck::parity

@@ -19,6 +19,18 @@ int64_t block_elements(const Case& test) {
   return test.batch * test.kv_heads * slots_of_rank(test) * (test.dim + test.dim_v);
 }
 
+// Of the accumulation type: float64 stays, else float32.
+int64_t wide_bytes(const Case& test) { return test.dtype == at::kDouble ? 8 : 4; }
+
+struct FirstKeySeen {
+  int64_t q;
+  int64_t operator()(const Window& m) const { return std::max<int64_t>(0, q + 1 - m.width); }
+  int64_t operator()(const DocumentCausal& m) const { return q - place(m.documents, q).token; }
+  int64_t operator()(const DocumentFull& m) const { return q - place(m.documents, q).token; }
+  template <class From0>
+  int64_t operator()(const From0&) const { return 0; }
+};
+
 struct KeysSeen {
   int64_t q, seq;
   int64_t operator()(const Full&) const { return seq; }
@@ -51,6 +63,24 @@ int64_t keys_seen(const Case& test, int64_t position) {
   return std::visit(KeysSeen{position, test.seq}, test.mask);
 }
 
+int64_t first_key_seen(const Case& test, int64_t position) {
+  return std::visit(FirstKeySeen{position}, test.mask);
+}
+
+std::vector<std::vector<int64_t>> slots_of_ranks(const Case& test) {
+  std::vector<std::vector<int64_t>> slots(test.world);
+  for (int64_t position = 0; position < slots_of_rank(test) * test.world; ++position)
+    slots.at(owner_of(test, position)).push_back(position);
+  return slots;
+}
+
+int64_t pads_of_rank(const Case& test, int rank) {
+  int64_t tokens = 0;
+  for (int64_t q = 0; q < test.seq; ++q)
+    tokens += owner_of(test, q) == rank && keys_seen(test, q) > 0;
+  return slots_of_rank(test) - tokens;
+}
+
 int64_t pairs_of(const Case& test, int rank) {
   const ExpectedBalancer& balancer = balancer_of(test);
   const int64_t padded = slots_of_rank(test) * test.world;
@@ -65,7 +95,15 @@ int64_t kv_block_bytes(const Case& test) {
 }
 
 int64_t gradient_block_bytes(const Case& test) {
-  return block_elements(test) * (test.dtype == at::kDouble ? 8 : 4);  // float64 stays, else float32
+  return block_elements(test) * wide_bytes(test);
+}
+
+int64_t partial_bytes(const Case& test) {
+  return test.batch * test.q_heads * slots_of_rank(test) * (test.dim_v + 1) * wide_bytes(test);
+}
+
+int64_t query_gradient_bytes(const Case& test) {
+  return test.batch * test.q_heads * slots_of_rank(test) * test.dim * wide_bytes(test);
 }
 
 }  // namespace ringcheck::parity

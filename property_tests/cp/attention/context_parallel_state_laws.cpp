@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "parity/subject/calls.h"
 #include "parity/subject/ours.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/attention/passes.h"
@@ -109,7 +110,7 @@ RC_GTEST_PROP(ContextParallelState, GroupsCountLikeWorlds, ()) {
   const auto record = [&](Communicator& comm) {
     const Positions& own = layout[comm.rank()];
     parity::RankRecord record =
-        parity::context_parallel(comm, test, {parity::problem_of(test, own), own}).record;
+        parity::called({test}, comm, *parity::ours(), {parity::problem_of(test, own), own}).record;
     if (!comm.device().is_cpu())
       record.peak_bytes = 0;  // libraries take memory at their first call, and keep it
     return record;

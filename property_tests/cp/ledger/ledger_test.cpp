@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/ledger/ledger.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 namespace ringcheck {
@@ -38,6 +39,53 @@ TEST(Ledger, ARestartForgetsEverything) {
   EXPECT_EQ(after.bytes_sent, 0);
   EXPECT_EQ(after.messages, 0);
   EXPECT_EQ(after.merges, 0);
+}
+
+// Traffic is that of the whole call: what goes outside the phases counts, and no restart hides it.
+TEST(Ledger, TrafficCountsWhatTheEventsDoNot) {
+  Ledger ledger;
+  ledger.transferred(Direction::kSent, {"exchange", 1, 2}, 10);
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    ledger.transferred(Direction::kReceived, {"exchange", 1, 3}, 300);
+  }
+  ledger.restart();
+  const Traffic before = ledger.traffic();
+  EXPECT_EQ(before.bytes_sent, 10);
+  EXPECT_EQ(before.bytes_received, 300);
+  EXPECT_EQ(before.messages, 1);
+  ledger.transferred(Direction::kSent, {"exchange", 1, 2}, 7);
+  const Traffic added = ledger.traffic().since(before);
+  EXPECT_EQ(added.bytes_sent, 7);
+  EXPECT_EQ(added.bytes_received, 0);
+  EXPECT_EQ(added.messages, 1);
+  EXPECT_EQ(added.peers.at(2).sent, 7);
+  EXPECT_EQ(added.peers.at(3).received, 0);
+}
+
+// What is held counts from the beginning of the forward pass, at the moments it is asked for.
+TEST(Ledger, TakesStock) {
+  Ledger ledger;
+  const Metered metered(ledger.memory());
+  const at::Tensor before = at::empty({1000}, at::kByte);
+  at::Tensor kept;
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    kept = at::empty({10}, at::kByte);
+    const at::Tensor held = at::empty({200}, at::kByte);
+    ledger.take_stock();
+    const at::Tensor between_looks = at::empty({4000}, at::kByte);
+  }
+  ledger.take_stock();  // in no phase
+  {
+    const Ledger::Scope scope(ledger, Phase::kBackward);
+    ledger.take_stock();
+    kept.reset();
+  }
+  EXPECT_EQ(ledger.stock(Phase::kForward), (Stock{210, 10}));
+  EXPECT_EQ(ledger.stock(Phase::kBackward), (Stock{10, 0}));
+  ledger.restart();
+  EXPECT_EQ(ledger.stock(Phase::kForward), Stock{});
 }
 
 }  // namespace

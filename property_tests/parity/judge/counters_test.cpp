@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "parity/judge/expected/expected.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/world.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 
@@ -44,6 +46,54 @@ RC_GTEST_PROP(ExpectedCounters, CountTheVisibleKeys, ()) {
   }
 }
 
+// In tiles of one query and one key nothing is computed that nobody sees; in larger ones more, up to
+// whole blocks.
+RC_GTEST_PROP(ExpectedCounters, TilesHoldWhatIsSeen, ()) {
+  const Case test = *gen::test_case();
+  const int rank = *gen::between(0, test.world - 1).as("rank");
+  const int64_t rows = *gen::between(1, 9).as("rows"), columns = *gen::between(1, 9).as("columns");
+  const int64_t slots = parity::slots_of_rank(test);
+  const auto in_tiles = [&](int64_t queries, int64_t keys) {
+    return parity::pairs_in_tiles(test, rank, {queries, keys});
+  };
+  RC_ASSERT(in_tiles(1, 1) == parity::pairs_of(test, rank));
+  RC_ASSERT(in_tiles(rows, columns) >= in_tiles(1, 1));
+  RC_ASSERT(in_tiles(rows, columns) <=
+            slots * slots * test.world * test.batch * test.q_heads);
+}
+
+// The plain kernel computes the tiles that it says, exactly; and what the closed form of the stock
+// says is held is held, in every case.
+RC_GTEST_PROP(ExpectedCounters, AreWhatOursCounts, ()) {
+  Case test = *gen::test_case();
+  test.kernel = "plain";
+  test.device = "cpu";  // a GPU rounds up what is held
+  const auto ranks = parity::solve_on_threads({test}, *parity::ours()).ranks;
+  const auto expected = expected_counters(test);
+  for (int rank = 0; rank < test.world; ++rank) {
+    RC_ASSERT(ranks[rank].forward.computed == *expected[rank].most_computed);
+    RC_ASSERT(ranks[rank].backward.computed == *expected[rank].most_computed);
+    RC_ASSERT(ranks[rank].forward_stock.attending == expected[rank].forward_stock.attending);
+    RC_ASSERT(ranks[rank].forward_stock.after == expected[rank].forward_stock.after);
+    RC_ASSERT(ranks[rank].backward_stock.attending == expected[rank].backward_stock.attending);
+    RC_ASSERT(ranks[rank].backward_stock.after == expected[rank].backward_stock.after);
+    RC_ASSERT(ranks[rank].bytes_sent ==
+              expected[rank].forward.bytes + expected[rank].backward.bytes);
+  }
+}
+
+// Two ranks with four slots each: the first sees nothing of the second one's keys.
+TEST(ExpectedCounters, AreOfTilesThatSeeSomething) {
+  const Case test = parity::parse_case("ring:p2p/contiguous/causal/P2/b1/hq1/hkv1/s8");
+  EXPECT_EQ(parity::pairs_in_tiles(test, 0, {128, 1}), 16);
+  EXPECT_EQ(parity::pairs_in_tiles(test, 1, {128, 1}), 32);
+  EXPECT_EQ(parity::pairs_in_tiles(test, 0, {2, 1}), 2 * 2 + 2 * 4);
+  EXPECT_EQ(parity::pairs_in_tiles(test, 0, {2, 4}), 16);
+  EXPECT_EQ(parity::pairs_in_tiles(parity::parse_case("contiguous/window[2]/P2/b1/hq1/hkv1/s8"), 1,
+                                   {2, 1}),
+            1 * 2 + 2 * 2 + 2 * 3);
+}
+
 TEST(ExpectedCounters, HeadTailBalancesACausalMask) {
   EXPECT_EQ(pairs_of_all(parity::parse_case("headtail/causal/P4/b1/hq1/hkv1/s64")),
             std::vector<int64_t>(4, 64 / 8 * 65));
@@ -69,6 +119,12 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ring.backward.messages, 5);
   EXPECT_EQ(ring.kv_bytes, 3 * 960);
   EXPECT_EQ(ring.traveller_bytes, 2 * 1920);
+  // 96 rows: a partial result of 6 + 1 floats each; O of 6 bf16 and LSE; D; dQ of 4 floats.
+  EXPECT_EQ(ring.forward_stock.attending, 3 * 960 + 96 * 7 * 4);
+  EXPECT_EQ(ring.forward_stock.after, 960 + 96 * (6 * 2 + 4));
+  EXPECT_EQ(ring.backward_stock.attending,
+            3 * 960 + 2 * 1920 + 96 * (6 * 2 + 4) + 96 * 4 + 96 * 4 * 4);
+  EXPECT_EQ(ring.backward_stock.after, 960 + 96 * (6 * 2 + 4) + 96 * 4 * 2 + 960);
   EXPECT_EQ(ring.forward.flops, ring.forward.pairs * 2 * 10);
   EXPECT_EQ(ring.backward.flops, ring.backward.pairs * (6 * 4 + 4 * 6));
   EXPECT_EQ(ring.sent_to, (std::vector<int64_t>{0, 0, 4 * 960 + 3 * 1920}));

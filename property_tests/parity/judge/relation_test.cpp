@@ -27,6 +27,7 @@ struct Breach {
   std::function<void(const Case&, RankInput&)> before = [](const Case&, RankInput&) {};
   std::function<void(const Case&, const RankInput&, RankOutput&)> after =
       [](const Case&, const RankInput&, RankOutput&) {};
+  std::function<void(Communicator&, const RankInput&)> sends = [](Communicator&, const RankInput&) {};
 };
 
 parity::SharedSubject broken(const Breach& breach) {
@@ -35,6 +36,7 @@ parity::SharedSubject broken(const Breach& breach) {
     breach.before(test, input);
     RankOutput output = parity::context_parallel(comm, test, input);
     breach.after(test, given, output);
+    breach.sends(comm, given);
     return output;
   });
 }
@@ -118,10 +120,11 @@ std::vector<Breach> breaches() {
        [](const Case&, const RankInput&, RankOutput& o) { o.o.nan_to_num_(0); }},
       {"visible-nan", "causal", unchanged,
        [](const Case&, const RankInput&, RankOutput& o) { o.dv.nan_to_num_(0); }},
-      {"other-values", "causal", unchanged,
-       [](const Case&, const RankInput& in, RankOutput& o) {
-         o.record.forward.bytes_sent +=
-             static_cast<int64_t>(in.local.q.select(2, 0).abs().sum().item<double>() * 1000);
+      {"other-values", "causal", unchanged, [](const Case&, const RankInput&, RankOutput&) {},
+       [](Communicator& comm, const RankInput& in) {
+         const double sum = in.local.q.select(2, 0).abs().sum().item<double>() * 1000;
+         const int64_t messages = comm.agree_max(static_cast<int64_t>(sum)) % 97;
+         for (int64_t i = 0; i < messages; ++i) comm.agree_max(i);
        }},
   };
 }

@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
+#include "parity/subject/world.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
 namespace ringcheck {
@@ -145,6 +147,12 @@ TEST(RopeOracle, RejectsAnotherPosition) {
   EXPECT_EQ(oracle(verdict, "rope").status, Status::kFail);
 }
 
+parity::OracleVerdict counters_of(const Case& test, const parity::Outcome& outcome) {
+  const parity::Problem problem = parity::problem_of(test);
+  return parity::Oracles::at("counters")
+      .judge({test, *parity::ours(), problem, outcome, {}, [] {}});
+}
+
 struct Miscounted {
   const char* name;
   std::function<void(parity::RankRecord&)> change;
@@ -162,18 +170,30 @@ TEST(CountersOracle, RejectsEveryFigureThatIsOff) {
       {"K and V held", [](auto& r) { r.kv_bytes += 1; }},
       {"travellers held", [](auto& r) { r.traveller_bytes *= 2; }},
       {"peak", [](auto& r) { r.peak_bytes += int64_t{1} << 30; }},
-      {"an edge", [](auto& r) { std::swap(r.sent_to.front(), r.sent_to.back()); }}};
-  for (const Case& test : cases())
-    for (const Miscounted& wrong : list) {
-      const Verdict verdict = verify_spoilt(test, [&](Communicator& comm, RankOutput& o) {
-        if (comm.rank() == 1) wrong.change(o.record);
-      });
-      EXPECT_EQ(oracle(verdict, "counters").status, Status::kFail) << wrong.name;
-      EXPECT_TRUE(oracle(verdict, "counters").contract);
-      EXPECT_EQ(oracle(verdict, "parity").status, Status::kPass) << wrong.name;
-      ASSERT_FALSE(oracle(verdict, "counters").findings.empty()) << wrong.name;
-      EXPECT_THAT(oracle(verdict, "counters").findings.front(), testing::StartsWith("rank 1 "));
-    }
+      {"more computed", [](auto& r) { r.forward.computed *= 8; }},
+      {"less computed", [](auto& r) { r.backward.computed = r.backward.pairs - 1; }},
+      {"sent outside", [](auto& r) { r.bytes_sent += 1; }},
+      {"received outside", [](auto& r) { r.bytes_received += 1; }},
+      {"a message outside", [](auto& r) { ++r.messages; }},
+      {"held forward", [](auto& r) { ++r.forward_stock.attending; }},
+      {"held between", [](auto& r) { ++r.forward_stock.after; }},
+      {"held backward", [](auto& r) { --r.backward_stock.attending; }},
+      {"held after", [](auto& r) { ++r.backward_stock.after; }},
+      {"an edge", [](auto& r) { std::ranges::rotate(r.sent_to, r.sent_to.begin() + 1); }}};
+  for (const Case& test : cases()) {
+    const parity::Outcome clean = parity::solve_on_threads({test}, *parity::ours());
+    EXPECT_EQ(counters_of(test, clean).status, Status::kPass);
+    for (const Miscounted& wrong : list)
+      for (int rank = 0; rank < test.world; ++rank) {
+        parity::Outcome outcome = clean;
+        wrong.change(outcome.ranks.at(rank));
+        const parity::OracleVerdict verdict = counters_of(test, outcome);
+        EXPECT_EQ(verdict.status, Status::kFail) << wrong.name;
+        EXPECT_TRUE(verdict.contract);
+        ASSERT_FALSE(verdict.findings.empty()) << wrong.name;
+        EXPECT_THAT(verdict.findings.front(), testing::StartsWith("rank " + std::to_string(rank)));
+      }
+  }
 }
 
 TEST(Runner, NamesTheRankThatThrows) {

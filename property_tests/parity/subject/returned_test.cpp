@@ -134,13 +134,19 @@ TEST(Returned, NoOracleFailsForWhatIsWithheld) {
   EXPECT_THAT(oracle(verdict, "splitting").findings, testing::SizeIs(1));
 }
 
-TEST(Returned, BytesByPeerNeedNotBeCounted) {
-  const auto counts_nothing = parity::with_output(
-      [](parity::RankOutput& output, Communicator&, const parity::Case&) { output.record = {}; });
+// Who runs the subject counts: what it writes itself is nobody's.
+TEST(Returned, ASubjectDoesNotWriteItsCounters) {
+  const auto writes = parity::with_output(
+      [](parity::RankOutput& output, Communicator&, const parity::Case&) {
+        output.record.forward.bytes_sent = output.record.bytes_sent = 1;
+        output.record.sent_to = {2};
+      });
   const parity::Case test = parity::parse_case("P3/s40");
-  for (const auto& rank : parity::solve_on_threads({test}, *counts_nothing).ranks) {
-    EXPECT_EQ(rank.sent_to, std::vector<int64_t>(3));
-    EXPECT_EQ(rank.received_from, std::vector<int64_t>(3));
+  const auto ranks = parity::solve_on_threads({test}, *writes).ranks;
+  const auto honest = parity::solve_on_threads({test}, *parity::ours()).ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(ranks.at(rank), honest.at(rank));
+    EXPECT_GT(ranks.at(rank).forward.bytes_sent, 2);
   }
 }
 

@@ -19,6 +19,7 @@ inline ExpectedRotation passed_round() {
           [](int world, bool) { return ExpectedRotation::Moves{world - 1, world > 1 ? world : 0}; },
           [](int world) -> int64_t { return world < 3 ? world : 3; },
           [](int world) -> int64_t { return world == 1 ? 1 : 2; },
+          [](int world) -> int64_t { return world == 1 ? 0 : 2; },
           [=](int world, int rank) { return only(world, rank + 1); },
           [=](int world, int rank) { return only(world, rank + world - 1); }};
 }

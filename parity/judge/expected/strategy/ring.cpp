@@ -40,6 +40,13 @@ ExpectedCounters counters(const Case& test, int rank) {
                            6 * test.dim + 4 * test.dim_v);
   expected.kv_bytes = moves.kv_held(test.world) * kv_block_bytes(test);
   expected.traveller_bytes = moves.gradients_held(test.world) * gradient_block_bytes(test);
+  // While it attends a partial result and, from the second step on, a sum of dQ.
+  const int64_t kv = kv_block_bytes(test), kept = keep ? moves.kv_held(test.world) : 1;
+  expected.forward_stock = {expected.kv_bytes + partial_bytes(test), kept * kv};
+  expected.backward_stock = {
+      expected.kv_bytes + (test.world > 1 ? query_gradient_bytes(test) : 0) +
+          moves.gradients_attending(test.world) * gradient_block_bytes(test),
+      kept * kv};
   const int64_t total = expected.forward.bytes + expected.backward.bytes;
   expected.sent_to = shared_out(total, moves.to(test.world, rank));
   expected.received_from = shared_out(total, moves.from(test.world, rank));

@@ -8,7 +8,7 @@ namespace {
 // Forward every rank sends its K and V to every other one, and sees a block of each of the P; P
 // partial results take P - 1 merges. Backward nothing comes again, and every rank sends each other
 // one the gradients of its block. Held are the own block and P gathered ones; the terms for P
-// owners, and those that come from the others.
+// owners, and those that come from the others. What was gathered stays.
 ExpectedCounters counters(const Case& test, int rank) {
   const int64_t others = test.world - 1, pairs = pairs_of(test, rank);
   const int64_t kv = kv_block_bytes(test), gradient = gradient_block_bytes(test);
@@ -19,6 +19,13 @@ ExpectedCounters counters(const Case& test, int rank) {
                        test.world, 0};
   expected.kv_bytes = (test.world + 1) * kv;
   expected.traveller_bytes = (2 * test.world - 1) * gradient;
+  // While it attends: the partial result of the steps before and, backward, their dQ and terms.
+  const bool several = test.world > 1;
+  expected.forward_stock = {expected.kv_bytes + (several ? partial_bytes(test) : 0),
+                            expected.kv_bytes};
+  expected.backward_stock = {
+      expected.kv_bytes + (several ? query_gradient_bytes(test) : 0) + others * gradient,
+      expected.kv_bytes};
   expected.sent_to.assign(test.world, kv + gradient);
   expected.sent_to[rank] = 0;
   expected.received_from = expected.sent_to;

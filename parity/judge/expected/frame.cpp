@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+
+// A forward pass leaves O and LSE, and q where it had to change it: rotated, or with pads cleared.
+// A backward pass holds these, D = rowsum(dO * O) and dO where it had to clear pads, and leaves dQ,
+// dK and dV. In the accumulation type dK and dV are the block that came home: dV keeps it alive
+// also where dK was rotated back.
+void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
+  const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
+  const int64_t wide = test.dtype == at::kDouble ? 8 : 4;
+  const int64_t rows = test.batch * test.q_heads * slots_of_rank(test);
+  const int64_t keys = test.batch * test.kv_heads * slots_of_rank(test);
+  const bool pads = pads_of_rank(test, rank) > 0;
+  const bool rotates = test.rope.pairing != Rope::Pairing::kNone;
+  const int64_t q = rotates || pads ? rows * test.dim * e : 0;
+  const int64_t saved = q + rows * test.dim_v * e + rows * wide;
+  expected.forward_stock.attending += q;
+  expected.forward_stock.after += saved;
+  expected.backward_stock.attending += saved + rows * wide + (pads ? rows * test.dim_v * e : 0);
+  expected.backward_stock.after += saved + rows * test.dim * e + kv_block_bytes(test) +
+                                   (rotates && e == wide ? keys * test.dim * e : 0);
+}
+
+}  // namespace ringcheck::parity
