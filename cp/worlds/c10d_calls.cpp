@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// torch.distributed, counted: whatever backend a process group has, it is asked through operations
+// c10d::* of the dispatcher. A kernel in front of those of the backends, at the one key that every
+// call has, tells of each and passes it on. Not seen: a backend that is called itself. Peers are
+// named by their rank in the process group.
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/library.h>
+
+#include "cp/ledger/bypass.h"
+
+namespace ringcheck {
+namespace {
+
+// Tensor, Tensor[] or Tensor[][].
+int64_t bytes(const c10::IValue& value) {
+  if (value.isTensor()) return static_cast<int64_t>(value.toTensor().nbytes());
+  int64_t sum = 0;
+  for (const c10::IValue& one : value.toListRef()) sum += bytes(one);
+  return sum;
+}
+
+// One call of an operation: its first arguments are tensors, results before inputs where it has
+// both.
+struct Operands {
+  const c10::FunctionSchema& schema;
+  at::ArrayRef<c10::IValue> values;
+
+  const c10::IValue& at(const char* name) const {
+    return values.at(schema.argumentIndexWithName(name).value());
+  }
+  int number(const char* name) const { return static_cast<int>(at(name).toInt()); }
+  int64_t first() const { return bytes(values.at(0)); }
+  int64_t second() const { return bytes(values.at(1)); }
+};
+
+// The ranks of the process group beside this one.
+struct Others {
+  int rank, size;
+  template <class Use>
+  void each(const Use& use) const {
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank) use(peer);
+  }
+};
+
+using Tell = void (*)(const BypassingCall& call, const Operands& x, const Others& others);
+
+void everything_to_all(const BypassingCall& call, const Operands& x, const Others& others) {
+  others.each([&](int peer) {
+    call.sends(peer, x.first());
+    call.receives(peer, x.first());
+  });
+}
+
+void gathered(const BypassingCall& call, const Operands& x, const Others& others) {
+  others.each([&](int peer) {
+    call.sends(peer, x.second());
+    call.receives(peer, x.first() / others.size);
+  });
+}
+
+void reduced_and_scattered(const BypassingCall& call, const Operands& x, const Others& others) {
+  others.each([&](int peer) {
+    call.sends(peer, x.second() / others.size);
+    call.receives(peer, x.first());
+  });
+}
+
+void from_root(const BypassingCall& call, const Operands& x, const Others& others) {
+  const int root = x.number("root_rank");
+  if (others.rank != root) return call.receives(root, x.first());
+  others.each([&](int peer) { call.sends(peer, x.first()); });
+}
+
+void to_root(const BypassingCall& call, const Operands& x, const Others& others) {
+  const int root = x.number("root_rank");
+  if (others.rank != root) return call.sends(root, x.first());
+  others.each([&](int peer) { call.receives(peer, x.first()); });
+}
+
+void gathered_at_root(const BypassingCall& call, const Operands& x, const Others& others) {
+  const int root = x.number("root_rank");
+  if (others.rank != root) return call.sends(root, x.second());
+  others.each([&](int peer) { call.receives(peer, x.first() / others.size); });
+}
+
+void scattered_by_root(const BypassingCall& call, const Operands& x, const Others& others) {
+  const int root = x.number("root_rank");
+  if (others.rank != root) return call.receives(root, x.first());
+  others.each([&](int peer) { call.sends(peer, x.second() / others.size); });
+}
+
+void list_to_each(const BypassingCall& call, const Operands& x, const Others& others) {
+  others.each([&](int peer) {
+    call.sends(peer, bytes(x.at("input_tensors").toListRef().at(peer)));
+    call.receives(peer, bytes(x.at("output_tensors").toListRef().at(peer)));
+  });
+}
+
+// Of a tensor whose rows are split among the ranks: evenly where no sizes are given.
+int64_t part(const at::Tensor& whole, const std::vector<int64_t>& rows, int rank, int size) {
+  const auto all = static_cast<int64_t>(whole.nbytes());
+  if (rows.empty()) return all / size;
+  return whole.size(0) == 0 ? 0 : all / whole.size(0) * rows.at(rank);
+}
+
+void rows_to_each(const BypassingCall& call, const Operands& x, const Others& others) {
+  const auto out = x.at("output_split_sizes").toIntVector();
+  const auto in = x.at("input_split_sizes").toIntVector();
+  others.each([&](int peer) {
+    call.sends(peer, part(x.at("input").toTensor(), in, peer, others.size));
+    call.receives(peer, part(x.at("output").toTensor(), out, peer, others.size));
+  });
+}
+
+void sent(const BypassingCall& call, const Operands& x, const Others&) {
+  call.sends(x.number("dst"), x.first());
+}
+void received(const BypassingCall& call, const Operands& x, const Others&) {
+  call.receives(x.number("src"), x.first());
+}
+void received_from_any(const BypassingCall& call, const Operands& x, const Others&) {
+  call.receives(-1, x.first());
+}
+
+struct Told {
+  const char* name;  // of the operation, in the ledger
+  Tell tell;
+};
+constexpr Told kTold[] = {
+    {"c10d::send", sent},
+    {"c10d::recv_", received},
+    {"c10d::recv_any_source_", received_from_any},
+    {"c10d::broadcast_", from_root},
+    {"c10d::reduce_", to_root},
+    {"c10d::gather_", gathered_at_root},
+    {"c10d::scatter_", scattered_by_root},
+    {"c10d::allreduce_", everything_to_all},
+    {"c10d::allreduce_coalesced_", everything_to_all},
+    {"c10d::allgather_", gathered},
+    {"c10d::_allgather_base_", gathered},
+    {"c10d::allgather_coalesced_", gathered},
+    {"c10d::allgather_into_tensor_coalesced_", gathered},
+    {"c10d::reduce_scatter_", reduced_and_scattered},
+    {"c10d::_reduce_scatter_base_", reduced_and_scattered},
+    {"c10d::reduce_scatter_tensor_coalesced_", reduced_and_scattered},
+    {"c10d::alltoall_", list_to_each},
+    {"c10d::alltoall_base_", rows_to_each}};
+
+void tell_of(const BypassingCall& call, const Operands& x, Tell tell) {
+  if (!call.counts()) return;
+  const auto group = x.at("process_group").toCustomClass<c10d::ProcessGroup>();
+  tell(call, x, {group->getRank(), group->getSize()});
+}
+
+template <size_t kIndex>
+void counted(const c10::OperatorHandle& operation, c10::DispatchKeySet keys,
+             torch::jit::Stack* stack) {
+  const BypassingCall call(kTold[kIndex].name);
+  const c10::FunctionSchema& schema = operation.schema();
+  tell_of(call, {schema, torch::jit::last(*stack, schema.arguments().size())}, kTold[kIndex].tell);
+  operation.redispatchBoxed(
+      keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::BackendSelect),
+      stack);
+}
+
+template <size_t... kIndex>
+void stand_before(torch::Library& library, std::index_sequence<kIndex...>) {
+  (library.impl(kTold[kIndex].name, torch::CppFunction::makeFromBoxedFunction<&counted<kIndex>>()),
+   ...);
+}
+
+TORCH_LIBRARY_IMPL(c10d, BackendSelect, library) {
+  stand_before(library, std::make_index_sequence<std::size(kTold)>());
+}
+
+}  // namespace
+}  // namespace ringcheck
