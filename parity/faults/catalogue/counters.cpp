@@ -44,6 +44,24 @@ Pending widened(Communicator& comm, Posting posting) {
   });
 }
 
+// The block as if nothing were hidden, for nobody, before what was asked for.
+void computes_everything(Parts& parts, Communicator&, const Case&) {
+  const auto compute = [kernel = parts.plan.kernel](KernelCall& call) {
+    Scores open = call.scores;
+    open.mask.kind = Full{};
+    const Visibility all = visibility_of(call.q, call.kv, open);
+    if (call.saved) kernel->backward(call.q, call.kv, *call.saved, open, all);
+    else kernel->forward(call.q, call.kv, open, all);
+  };
+  parts.plan.kernel = with_around(parts.plan.kernel, {.before = compute});
+}
+
+// Nobody asked for it: dK goes round once more when the passes are over.
+void sends_once_more(RankOutput& output, Communicator& comm, const Case&) {
+  const at::Tensor dk = output.dk.contiguous();
+  comm.exchange(dk, comm.right(), at::empty_like(dk), comm.left(), {"exchange gradients"}).wait();
+}
+
 const std::vector<at::ScalarType> kNarrow{at::kFloat, at::kBFloat16, at::kHalf};
 
 const FaultGroup group{"counters", {
@@ -77,10 +95,23 @@ const FaultGroup group{"counters", {
       return relaid(ringcheck::layout_of({plain, {}}, {mask_of(test), 1}, test.world), comm, test,
                     input);
     })}},
+  {"masked_blocks_computed", {
+    .operators = {"M50"}, .stands_for = "B44 pytorch#189902: work that no output shows",
+    .wrong = "every block is computed as if nothing were hidden, and the result thrown away",
+    .site = Site::kKernel, .cases = {cases::kCausal, cases::kContiguous},
+    .names = {.words = {"pairs computed"}}, .subject = with_parts(computes_everything),
+    .moot_with = "a kernel that does not say what it computes"}},
+  {"sent_outside_the_passes", {
+    .operators = {"M48"}, .stands_for = "M48: one extra hop",
+    .wrong = "dK goes round once more when the passes are over",
+    .site = Site::kCounters, .cases = {cases::kCausal},
+    .names = {.words = {"bytes sent outside the passes"}},
+    .subject = with_output(sends_once_more)}},
   {"all_partials_kept", {
     .operators = {"M51"}, .stands_for = "B91 TransformerEngine#2916",
     .wrong = "the partial outputs of all steps are kept until the end",
-    .site = Site::kCounters, .cases = {kMany}, .names = {.words = {"peak bytes"}},
+    .site = Site::kCounters, .cases = {cases::kCausal, kMany},
+    .names = {.words = {"bytes held while a block is attended"}},
     .subject = with_merge([](const Case&) {
       return [kept = std::vector<Partial>()](const Partial& a, const Partial& b) mutable {
         kept.push_back(b);
