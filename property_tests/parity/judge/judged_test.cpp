@@ -63,12 +63,14 @@ TEST(Judged, AGradientWithoutASignalStillFails) {
   EXPECT_EQ(verdict.status, Status::kFail);
 }
 
-// With scale 0 no score depends on q or k: dQ and dK are exactly 0, and judged so.
+// Where the softmax chooses one key, dQ = dK = 0 in every bit, which is more than within bounds.
 TEST(Judged, AGradientThatIsExactlyZeroIsJudgedExactly) {
-  const Verdict verdict = judged("ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s8/d8/float32/scale:0");
+  const Verdict verdict = judged("ring:p2p/headtail/full/P2/b1/hq2/hkv2/s16/d8/bf16/routing");
   EXPECT_EQ(verdict.status, Status::kPass);
-  for (const char* name : {"dq", "dk"})
+  for (const char* name : {"dq", "dk"}) {
+    EXPECT_NE(tensor(verdict, name).status, Status::kPass) << name;
     EXPECT_THAT(verdict.judged.at(name), Each(JudgedBy::kExact)) << name;
+  }
 }
 
 TEST(Judged, ARankWithoutTokensIsNobodys) {
@@ -128,9 +130,8 @@ TEST(Judged, TheRotatedQAndKAreJudgedWhereTheyAreTaken) {
     return context_parallel_with(options_of(wrong), comm, c, input);
   });
   const Verdict verdict = verify(test, options);
-  EXPECT_EQ(oracle(verdict, "parity").status, Status::kPass);
+  EXPECT_EQ(tensor(verdict, "o").status, Status::kPass);
   EXPECT_EQ(oracle(verdict, "rope").status, Status::kFail);
-  EXPECT_EQ(verdict.status, Status::kFail);
 }
 
 // The same in a further run alone.
@@ -160,18 +161,23 @@ TEST(Judged, NoOracleNeedsATensorThatItDoesNotSayItReads) {
           "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/equal-keys",
           "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/ones",
           "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/bf16/snap"}) {
-      RunOptions options;
-      options.judging.oracles = all_oracles();
-      const auto run = [&] {
-        return verify_spoilt(
-            parse_case(text),
-            [&](Communicator&, RankOutput& output) { ringcheck::of(output, withheld).reset(); }, options,
-            [&](Promise& promise) { promise.shows.erase(withheld); });
-      };
-      Verdict verdict;
-      ASSERT_NO_THROW(verdict = run()) << withheld << " " << text;
-      EXPECT_EQ(verdict.status, Status::kPass) << withheld << " " << text;
-      EXPECT_THAT(verdict.judged.at(withheld), Each(JudgedBy::kNobody)) << withheld << " " << text;
+      for (const std::string& name : all_oracles()) {
+        SCOPED_TRACE(name + " without " + withheld + " of " + text);
+        RunOptions options;
+        options.judging.oracles = {name};
+        const auto run = [&] {
+          return verify_spoilt(
+              parse_case(text),
+              [&](Communicator&, RankOutput& output) { ringcheck::of(output, withheld).reset(); },
+              options, [&](Promise& promise) { promise.shows.erase(withheld); });
+        };
+        Verdict verdict;
+        EXPECT_NO_THROW(verdict = run());
+        EXPECT_NE(verdict.status, Status::kFail);
+        if (!verdict.judged.empty()) {
+          EXPECT_THAT(verdict.judged.at(withheld), Each(JudgedBy::kNobody));
+        }
+      }
     }
 }
 

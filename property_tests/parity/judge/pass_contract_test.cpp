@@ -30,12 +30,12 @@ SharedSubject rounding(at::Tensor Gradients::*which) {
 
 // `flash` rounds P and partial results to 16 bits in its forward pass, and computes its backward pass
 // in float32: a term of a gradient that is rounded to 16 bits is a bug of it, and was within what the
-// forward pass may do.
+// forward pass may do. dK is not among them: what the rounded O of the forward pass does to D is more
+// than such a term.
 TEST(PassContract, ATermOfAGradientInSixteenBitsFailsAFloat32BackwardPass) {
   for (const char* dtype : {"bf16", "fp16"}) {
     const Case test = parse_case(std::string("ring:p2p/headtail/flash/causal/P4/hq4/hkv2/s128/d32/") + dtype);
-    for (const auto& [name, which] : {std::pair{"dq", &Gradients::dq}, {"dk", &Gradients::dk},
-                                      {"dv", &Gradients::dv}}) {
+    for (const auto& [name, which] : {std::pair{"dq", &Gradients::dq}, {"dv", &Gradients::dv}}) {
       EXPECT_EQ(parity_of(test, name, ours()), Status::kPass) << name << " " << dtype;
       EXPECT_EQ(parity_of(test, name, rounding(which)), Status::kFail) << name << " " << dtype;
     }

@@ -177,7 +177,7 @@ RC_GTEST_PROP(Relations, HoldForRandomCases, ()) {
   for (const parity::OracleVerdict& oracle : verdict.oracles)
     if (oracle.status == Status::kFail)
       RC_FAIL(oracle.name + ": " + oracle.findings.at(0) + " in " + parity::to_text(test));
-  RC_ASSERT(verdict.oracles.size() == relations().size());
+  RC_ASSERT(verdict.oracles.size() >= relations().size());  // and rope, where q and k are rotated
 }
 
 // Weights of e^-90: what is below the smallest normal number is not twice as much of anything.
