@@ -85,6 +85,7 @@ std::vector<Breach> breaches() {
       {"key-shift", "causal", unchanged,
        [](const Case&, const RankInput&, RankOutput& o) { o.lse.mul_(1.5); }},
       {"score-scale", "causal", [](const Case&, RankInput& in) { in.local.q.add_(0.25); }},
+      {"scale-in-query", "causal", [](const Case&, RankInput& in) { in.local.q.add_(0.25); }},
       {"value-scale", "causal", [](const Case&, RankInput& in) { in.local.v.add_(0.25); }},
       {"value-sum", "causal", [](const Case&, RankInput& in) { in.local.v.square_(); }},
       {"channel-order", "causal",
