@@ -15,7 +15,7 @@ add_dependencies(header_checks
   ringcheck_core_verify_interface_header_sets ringcheck_reports_verify_interface_header_sets)
 
 # Who may include whom, and whether that check would notice; how long files are; the scripts; whether
-# what pages name is there.
+# what pages name is there; the edits that ci/mutate.sh makes.
 set(ci ${PROJECT_SOURCE_DIR}/ci)
 add_test(NAME includes COMMAND ${ci}/check_includes.sh ${PROJECT_SOURCE_DIR} ${RINGCHECK_BOXES_FILE})
 add_test(NAME includes_test
@@ -23,7 +23,9 @@ add_test(NAME includes_test
 add_test(NAME sizes COMMAND ${ci}/check_sizes.sh)
 add_test(NAME scripts COMMAND ${ci}/check_scripts.sh)
 add_test(NAME docs COMMAND ${ci}/check_docs.sh)
-set_tests_properties(includes includes_test sizes scripts docs PROPERTIES TIMEOUT 120)
+add_test(NAME mutation COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
+  python3 ${ci}/mutation/test.py)
+set_tests_properties(includes includes_test sizes scripts docs mutation PROPERTIES TIMEOUT 120)
 
 # Figures on pages are those of the results that they quote, and old ones say so; the latter needs
 # the history (77: it cannot tell).

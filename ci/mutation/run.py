@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mutates who judges, one edit at a time, and asks the self-test, the smoke profile and unit tests."""
+import argparse
+import glob
+import json
+import os
+import random
+import subprocess
+import time
+
+from operators import mutants_of
+
+# What is mutated, and the tests of it that are asked, the cheap ones first.
+JUDGE = ["self_test_test", "tally_laws", "counters_test", "reproducible_test", "sabotage_test",
+         "reference_free_test", "conservation_laws", "sample_laws", "exact_sabotage_test",
+         "exact_oracles_laws", "sampled_verification_test", "relation_test"]
+REFERENCE = ["self_test_test", "reference_test", "reference_rope_test", "bounds_formulas_test",
+             "key_runs_laws", "fast_path_test", "reference_mpfr_test", "reference_laws",
+             "bounds_test", "sample_laws"]
+LEDGER = ["ledger_test", "memory_test", "sabotage_test", "seconds_laws",
+          "context_parallel_ledger_laws"]
+AREAS = {"parity/judge": JUDGE, "parity/oracles": JUDGE, "reference": REFERENCE, "cp/ledger": LEDGER}
+TINY = ["verify", "--case", "ring:p2p/contiguous/causal/P2/s24/d8/float64"]
+SELF_TEST_FAILED = 70
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tree", required=True, help="a copy of the sources that is built")
+    parser.add_argument("--list", required=True, help="reports/mutants.json, which grows")
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
+    parser.add_argument("--only", default="", help="a part of the path of a file")
+    parser.add_argument("--preset", default="release")
+    return parser.parse_args()
+
+
+class Tree:
+    """Where the edits are made, and undone."""
+
+    def __init__(self, folder, preset):
+        self.folder = os.path.realpath(folder)
+        self.build_folder = os.path.join(self.folder, "build", preset)
+
+    def path(self, file):
+        return os.path.join(self.folder, file)
+
+    def run(self, words, seconds):
+        """The exit code; 124 where it took longer."""
+        # Tests run alone here; the same cases in every run.
+        environment = dict(os.environ, OMP_NUM_THREADS="1", RC_PARAMS="seed=20261121")
+        try:
+            return subprocess.run(words, cwd=self.folder, env=environment, timeout=seconds,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+        except subprocess.TimeoutExpired:
+            return 124
+
+    def builds(self):
+        """The library alone: programs load it."""
+        return self.run(["ninja", "-C", self.build_folder, "ringcheck_core"], 3600) == 0
+
+    def program(self, name, words=(), seconds=300):
+        return self.run([os.path.join(self.build_folder, "bin", name), *words], seconds)
+
+    def all_mutants(self, only):
+        found = []
+        for area in AREAS:
+            for path in sorted(glob.glob(self.path(area) + "/**/*.cpp", recursive=True)):
+                file = os.path.relpath(path, self.folder)
+                if "/cuda/" not in file and only in file:
+                    with open(path, encoding="utf-8") as stream:
+                        found += mutants_of(file, stream.read())
+        return found
+
+
+def killer(tree, file):
+    """Who notices that the tree is wrong, and None where nobody does."""
+    code = tree.program("ringcheck", TINY)
+    if code == SELF_TEST_FAILED:
+        return "self-test"
+    if code != 0 or tree.program("ringcheck", ["verify"]) != 0:
+        return "smoke"
+    tests = next(tests for area, tests in AREAS.items() if file.startswith(area + "/"))
+    return next((name for name in tests if tree.program(name) != 0), None)
+
+
+def judged(tree, mutant):
+    """What became of a mutant. The source is as before afterwards, whatever happens."""
+    path = tree.path(mutant.file)
+    with open(path, encoding="utf-8") as stream:
+        text = stream.read()
+    lines = text.split("\n")
+    lines[mutant.line] = mutant.after
+    try:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write("\n".join(lines))
+        if not tree.builds():
+            return "does not compile", None
+        by = killer(tree, mutant.file)
+        return ("killed" if by else "survived"), by
+    finally:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def entry(mutant, result, by, seconds):
+    return {"id": mutant.id, "file": mutant.file, "line": mutant.line + 1,
+            "operator": mutant.operator, "from": mutant.before.strip(), "to": mutant.after.strip(),
+            "result": result, "by": by, "why": None, "seconds": round(seconds, 1)}
+
+
+def in_turn(mutants, known, seed):
+    """New ones first, in an order that the seed draws; those that survived again before the rest."""
+    random.Random(seed).shuffle(mutants)
+    rank = {"survived": 1}
+    return sorted(mutants, key=lambda m: rank.get(known[m.id]["result"], 2) if m.id in known else 0)
+
+
+def read_list(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as stream:
+        return {row["id"]: row for row in json.load(stream)["mutants"]}
+
+
+def write_list(path, known):
+    rows = sorted(known.values(), key=lambda row: (row["file"], row["line"], row["id"]))
+    results = [row["result"] for row in rows]
+    counts = {name: results.count(name)
+              for name in ("killed", "survived", "equivalent", "does not compile")}
+    with open(path + ".new", "w", encoding="utf-8") as stream:
+        json.dump({"counts": counts, "mutants": rows}, stream, indent=1)
+        stream.write("\n")
+    os.replace(path + ".new", path)
+
+
+def main():
+    options = arguments()
+    tree = Tree(options.tree, options.preset)
+    known = read_list(options.list)
+    end = time.time() + 60 * options.minutes
+    if not tree.builds() or (by := killer(tree, "parity/judge/")):
+        raise SystemExit(f"mutate: the sources do not pass as they are ({by})")
+    survivors = counted = 0
+    for mutant in in_turn(tree.all_mutants(options.only), known, options.seed):
+        if counted >= options.count or time.time() > end:
+            break
+        if known.get(mutant.id, {}).get("result") == "equivalent":
+            continue
+        begin = time.time()
+        result, by = judged(tree, mutant)
+        row = entry(mutant, result, by, time.time() - begin)
+        row["why"] = known.get(mutant.id, row)["why"]  # what was found out about it stays
+        known[mutant.id] = row
+        write_list(options.list, known)
+        counted += result != "does not compile"
+        survivors += result == "survived"
+        print(f"{result:16} {by or '':20} {row['file']}:{row['line']} {row['operator']}: "
+              f"{row['to']}", flush=True)
+    tree.builds()  # of the sources as they are
+    print(f"mutate: {counted} mutants, {survivors} survived; seed {options.seed}")
+    raise SystemExit(1 if survivors else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""The operators find what they should, the order rotates, and a source is as before, whatever happens."""
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import run
+from operators import mutants_of
+
+
+def edited(line):
+    return {(m.operator, m.after.strip()) for m in mutants_of("a.cpp", line)}
+
+
+class Operators(unittest.TestCase):
+    def test_every_operator_has_its_edit(self):
+        for line, operator, after in [
+            ("  if (a <= b) return c;", "relational", "if (a < b) return c;"),
+            ("  if (a <= b) return c;", "condition", "if (false) return c;"),
+            ("  if (a <= b) return c;", "early return", "if (a <= b) return {};"),
+            ("  x = a + b;", "arithmetic", "x = a - b;"),
+            ("  x = a && b;", "logical", "x = a || b;"),
+            ("constexpr double kStat = 8;", "constant", "constexpr double kStat = 16;"),
+            ("  x = std::max(a, b);", "min and max", "x = std::min(a, b);"),
+            ("  x = y.abs();", "sign or size", "x = y;"),
+            ("  for (int i = 0; i < n; ++i) {", "loop bound", "for (int i = 0; i + 1 < n; ++i) {"),
+            ("  max_z = other.max_z;", "statement deleted", ";"),
+        ]:
+            self.assertIn((operator, after), edited(line), line)
+
+    def test_texts_comments_and_declarations_stay(self):
+        for line in ['  say("a < b");', "  // a + b", "#include <a>", "  auto x = f();"]:
+            self.assertFalse({o for o, _ in edited(line)} - {"statement deleted"}, line)
+        self.assertEqual(edited("  const at::Tensor x;"), set())
+
+    def test_a_mutant_is_known_again_on_another_line(self):
+        one, = [m for m in mutants_of("a.cpp", "  x += y;") if m.operator == "arithmetic"]
+        other, = [m for m in mutants_of("a.cpp", "\n\n    x += y;") if m.operator == "arithmetic"]
+        self.assertEqual(one.id, other.id)
+        self.assertNotEqual(one.line, other.line)
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = run.Tree(folder.name, "release")
+        os.makedirs(self.tree.path("parity/judge"))
+        self.text = "double f(double a) {\n  return a + 1;\n}\n"
+        with open(self.tree.path("parity/judge/a.cpp"), "w", encoding="utf-8") as stream:
+            stream.write(self.text)
+
+    def source(self):
+        with open(self.tree.path("parity/judge/a.cpp"), encoding="utf-8") as stream:
+            return stream.read()
+
+    def test_the_edit_is_there_while_it_is_judged_and_gone_after(self):
+        mutants = self.tree.all_mutants("")
+        self.assertGreater(len(mutants), 2)
+        for mutant in mutants:
+            seen = []
+            for said in (None, "smoke", RuntimeError):
+                asked = mock.Mock(side_effect=lambda *_: seen.append(self.source()) or said)
+                if said is RuntimeError:
+                    asked = mock.Mock(side_effect=RuntimeError)
+                with mock.patch.object(run, "killer", asked), \
+                        mock.patch.object(run.Tree, "builds", return_value=True):
+                    if said is RuntimeError:
+                        self.assertRaises(RuntimeError, run.judged, self.tree, mutant)
+                    else:
+                        wanted = ("killed" if said else "survived", said)
+                        self.assertEqual(run.judged(self.tree, mutant), wanted)
+                self.assertEqual(self.source(), self.text)
+            self.assertTrue(all(mutant.after in text and text != self.text for text in seen))
+
+    def test_new_ones_first_and_each_seed_its_order(self):
+        many = mutants_of("a.cpp", "\n".join(f"  x{i} = a + {i};" for i in range(3, 40)))
+        known = {m.id: {"result": "killed"} for m in many[:9]} | {many[9].id: {"result": "survived"}}
+        first, again, other = (run.in_turn(list(many), known, seed) for seed in (1, 1, 2))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+        self.assertFalse({m.id for m in first[:-10]} & set(known))
+        self.assertEqual(first[-10].id, many[9].id)
+
+    def test_who_notices_first(self):
+        for codes, by in [([70], "self-test"), ([1], "smoke"), ([0, 5], "smoke"),
+                          ([0, 0, 0, 1], run.JUDGE[1]), ([0] * 40, None)]:
+            with mock.patch.object(run.Tree, "program", side_effect=codes):
+                self.assertEqual(run.killer(self.tree, "parity/judge/a.cpp"), by)
+
+
+if __name__ == "__main__":
+    unittest.main()
