@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "parity/faults/kill_matrix.h"
-#include "parity/faults/self_test.h"
+#include "parity/faults/self_test/self_test.h"
 #include "reports/result.h"
 
 namespace ringcheck::cli {

@@ -9,6 +9,7 @@
 #include "cli/verify/oracles.h"
 #include "cli/progress.h"
 #include "cli/workers/ranks.h"
+#include "cli/workers/self_test.h"
 #include "cli/verify/sample.h"
 #include "cli/verify/selection.h"
 #include "cli/subcommand.h"
@@ -28,6 +29,7 @@ struct Options {
   Telling telling;
   std::optional<double> deadline;  // seconds
   std::optional<std::string> sample;
+  std::string planted;  // a fault of the judging
   std::optional<int> jobs;
   bool list = false;
 };
@@ -49,6 +51,7 @@ void check(const Options& options) {
     if (!file.empty())
       reports::check_writable(file);
   parse_oracles(telling.oracles);
+  judging_with(options.planted);
   if (!telling.json.empty() && telling.json == telling.junit)
     throw UsageError("--json and --junit name the same file '" + telling.json + "'");
 }
@@ -64,6 +67,7 @@ SupervisorOptions conduct(const Options& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
   result.judging = judging_of(options.telling.oracles, options.telling.sample);
+  result.planted = options.planted;
   return result;
 }
 
@@ -179,6 +183,11 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
   program.add_option("--sample", options->sample, "judge N random queries and keys of each head")
       ->group(group)
       ->type_name("N");
+  program
+      .add_option("--plant-in-judging", options->planted,
+                  "the self-test before the cases is to find this fault, and exit with 70")
+      ->group("")
+      ->type_name("FAULT");
   program.add_option("--json", options->telling.json, "write the result")
       ->group(group)
       ->type_name("FILE");

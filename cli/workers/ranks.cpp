@@ -10,13 +10,15 @@
 #include <set>
 
 #include "cli/subcommand.h"
+#include "cli/workers/self_test.h"
 #include "cli/workers/supervisor.h"
 #include "cli/workers/watchdog.h"
 #include "cli/to_result.h"
 #include "cp/error.h"
 #include "cp/worlds/job.h"
-#include "parity/judge/runner.h"
+#include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
+#include "parity/judge/runner.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -57,6 +59,9 @@ int run_all(Job& job, const std::vector<parity::Case>& cases, const SupervisorOp
       run.observer);
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = job.world(at::kCPU, std::chrono::hours(12));
+  if (job.rank() == 0)  // the rank that judges
+    parity::test_before(cases, options.judging.oracles, judging_with(options.planted));
+  together->agree_max(int64_t{0});
   std::vector<reports::CaseResult> results;
   for (const parity::Case& test : cases) {
     watchdog.watch(parity::to_text(test), deadline(options.deadline_seconds, test) + kMargin);
@@ -106,7 +111,6 @@ int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
   }
   at::set_num_threads(1);
   try {
-    if (job->rank() == 0) parity::test_devices_of(cases);  // the rank that judges
     return run_all(*job, cases, options, report);
   } catch (const std::exception& error) {
     const bool ours = dynamic_cast<const parity::SelfTestFailed*>(&error) != nullptr;

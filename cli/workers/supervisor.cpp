@@ -183,7 +183,7 @@ class Supervision {
     for (const size_t index : pending)
       cases.push_back(cases_[index]);
     const Indexes all = pending;
-    WorkerGroup workers(transport, cases, options_.judging);
+    WorkerGroup workers(transport, cases, options_.judging, options_.planted);
 
     uint64_t progress = 0;
     auto alive = Clock::now();

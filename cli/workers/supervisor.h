@@ -18,6 +18,7 @@ int default_jobs(const std::vector<parity::Case>& cases);
 struct SupervisorOptions {
   std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
   parity::Judging judging;
+  std::string planted;  // in the judging, for the self-test to find: a fault; empty: none
   int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };

@@ -14,13 +14,15 @@
 
 #include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
+#include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cp/error.h"
 #include "cp/worlds/job.h"
-#include "parity/judge/runner.h"
+#include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
+#include "parity/judge/runner.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -29,7 +31,7 @@ namespace {
 constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
-  std::string cases, status, results, oracles, inspect;
+  std::string cases, status, results, oracles, planted, inspect;
   int64_t sample = 0;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
@@ -63,9 +65,9 @@ parity::Judging judging_of(const Options& options) {
   return cli::judging_of(options.oracles, options.sample);
 }
 
-bool passes_self_test(const std::vector<parity::Case>& cases) {
+bool passes_self_test(const std::vector<parity::Case>& cases, const Options& options) {
   try {
-    parity::test_devices_of(cases);
+    parity::test_before(cases, parse_oracles(options.oracles), judging_with(options.planted));
     return true;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << error.what() << std::endl;
@@ -82,7 +84,7 @@ int run_threads(const Options& options) {
   run.deadline = kOwnDeadline;
   run.judging = judging_of(options);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
-  if (!passes_self_test(cases))
+  if (!passes_self_test(cases, options))
     return exit_codes::kSelfTest;
   for (size_t i = 0; i < cases.size(); ++i) {
     for (int rank = cases[i].world; rank-- > 0;)
@@ -111,6 +113,7 @@ void run_rank(Job& job, const std::vector<parity::Case>& cases, const parity::Ju
       },
       run.observer);
   const auto together = job.world(at::kCPU, kOwnDeadline);
+  together->agree_max(int64_t{0});  // the self-test of the first one is over
   for (size_t i = 0; i < cases.size(); ++i) {
     status.begin(job.rank(), static_cast<int>(i));
     const auto verdict = parity::verify(cases[i], world, run);
@@ -150,7 +153,7 @@ int run_mpi(const Options& options) {
     std::unique_ptr<Results> results;
     if (job->rank() == 0)
       results = std::make_unique<Results>(options.results);
-    if (job->rank() == 0 && !passes_self_test(cases))  // the rank that judges
+    if (job->rank() == 0 && !passes_self_test(cases, options))  // the rank that judges
       job->abort(exit_codes::kSelfTest);
     run_rank(*job, cases, judging_of(options), status, results.get());
   } catch (const Timeout& error) {
@@ -176,6 +179,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--results", options->results);
   program.add_option("--oracles", options->oracles);
   program.add_option("--sample", options->sample);
+  program.add_option("--plant-in-judging", options->planted);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };

@@ -50,7 +50,7 @@ std::map<std::string, std::string> mpi_environment() {
 }
 
 Command command(const Transport& transport, const TemporaryFolder& folder,
-                const parity::Judging& judging) {
+                const parity::Judging& judging, const std::string& planted) {
   Command result;
   result.output = folder.file("output");
   if (!transport.mpirun.empty()) {
@@ -72,6 +72,10 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
   if (!judging.drawn)
     for (const std::string& word : {std::string("--oracles"), text_of(judging.oracles)})
       result.words.push_back(word);
+  if (!planted.empty()) {
+    result.words.push_back("--plant-in-judging");
+    result.words.push_back(planted);
+  }
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
     result.words.push_back(std::to_string(transport.ranks));
@@ -90,9 +94,9 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 }  // namespace
 
 WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
-                         const parity::Judging& judging)
+                         const parity::Judging& judging, const std::string& planted)
     : status_(StatusFile::create(folder_.file("status"), most_ranks(cases, judging))),
-      process_(command(transport, with_cases(folder_, cases), judging)) {}
+      process_(command(transport, with_cases(folder_, cases), judging, planted)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }
 

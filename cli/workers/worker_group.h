@@ -32,7 +32,7 @@ struct Finished {
 class WorkerGroup {
  public:
   WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
-              const parity::Judging& judging);
+              const parity::Judging& judging, const std::string& planted);
   ~WorkerGroup();
 
   const std::optional<Ended>& poll() { return process_.poll(); }

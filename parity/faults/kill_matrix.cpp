@@ -10,7 +10,7 @@
 #include "parity/faults/fault_effect.h"
 #include "parity/faults/peer_review.h"
 #include "parity/judge/runner.h"
-#include "parity/faults/self_test.h"
+#include "parity/faults/self_test/self_test.h"
 
 namespace ringcheck::parity {
 namespace {

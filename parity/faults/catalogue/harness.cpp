@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "parity/faults/fault.h"
-#include "parity/faults/self_test.h"
+#include "parity/faults/self_test/self_test.h"
 #include "parity/judge/truth.h"
 
 namespace ringcheck::parity {

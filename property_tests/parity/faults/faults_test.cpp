@@ -12,7 +12,7 @@
 #include "parity/faults/fault_effect.h"
 #include "parity/faults/kill_matrix.h"
 #include "parity/judge/runner.h"
-#include "parity/faults/self_test.h"
+#include "parity/faults/self_test/self_test.h"
 #include "property_tests/parity/faults/detection_gate.h"
 
 namespace ringcheck {

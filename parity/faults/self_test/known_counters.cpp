@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <c10/util/StringUtil.h>
+
+#include "parity/faults/self_test/known_truths.h"
+#include "parity/faults/self_test/plain_attention.h"
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Visible pairs of the contiguous quarter of the sequence that a rank holds, one by one.
+int64_t counted_pairs(const Case& test, int rank) {
+  const Mask mask = mask_of(test);
+  const auto tokens = plain::tokens_of(mask);
+  const int64_t share = test.seq / test.world;
+  int64_t pairs = 0;
+  for (int64_t q = rank * share; q < (rank + 1) * share; ++q)
+    for (int64_t k = 0; k < test.seq; ++k)
+      pairs += plain::sees(mask, tokens, q, k);
+  return pairs * test.batch * test.q_heads;
+}
+
+// Blocks of 2 x 2 heads x 3 slots x (4 + 6) channels are 120 elements: 240 bytes in bf16, 480 of
+// float32 for gradients. Three go round forward, three and four of gradients backward.
+void examine_ring(const Case& test, SelfTest& result) {
+  const auto ranks = expected_counters(test);
+  const auto is = [&](int64_t found, int64_t known, const std::string& what) {
+    result.demand(found == known, c10::str("the closed form of ", what, " is ", found, ", not ",
+                                           known, ", in ", to_text(test)));
+  };
+  is(static_cast<int64_t>(ranks.size()), 4, "the number of ranks");
+  for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
+    const ExpectedCounters& found = ranks[rank];
+    const int64_t pairs = counted_pairs(test, rank);
+    is(found.forward.pairs, pairs, "pairs forward");
+    is(found.backward.pairs, pairs, "pairs backward");
+    is(found.forward.flops, pairs * 20, "FLOPs forward");
+    is(found.backward.flops, pairs * 48, "FLOPs backward");
+    is(found.forward.bytes, 3 * 240, "bytes forward");
+    is(found.backward.bytes, 3 * 240 + 4 * 480, "bytes backward");
+    is(found.forward.messages, 3, "messages forward");
+    is(found.backward.messages, 7, "messages backward");
+    is(found.forward.steps + found.backward.steps, 8, "steps");
+    is(found.forward.merges, 4, "merges");
+    is(found.kv_bytes, 3 * 240, "K and V held");
+    is(found.traveller_bytes, 2 * 480, "gradient travellers held");
+    for (int peer = 0; peer < 4; ++peer) {
+      is(found.sent_to.at(peer), peer == (rank + 1) % 4 ? 6 * 240 + 4 * 480 : 0, "bytes to a peer");
+      is(found.received_from.at(peer), peer == (rank + 3) % 4 ? 6 * 240 + 4 * 480 : 0,
+         "bytes from a peer");
+    }
+  }
+}
+
+}  // namespace
+
+void examine_closed_forms(SelfTest& result) {
+  for (const char* mask :
+       {"full", "causal", "window[5]", "doc[5:6,6]", "docfull[5:6,6]", "prefix[4]"})
+    examine_ring(
+        parse_case(std::string("ring:p2p/contiguous/P4/b2/hq4/hkv2/s12/d4/dv6/bf16/") + mask),
+        result);
+}
+
+}  // namespace ringcheck::parity

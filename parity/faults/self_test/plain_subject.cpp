@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/faults/self_test/plain_subject.h"
+
+#include <ATen/ATen.h>
+
+#include <stdexcept>
+
+#include "parity/faults/self_test/plain_attention.h"
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity::plain {
+namespace {
+
+class PlainSubject final : public Subject {
+ public:
+  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
+  Promise promise(const Case& test) const override {
+    using Counts = Promise::Counts;
+    Promise promise;
+    promise.contract = contract_of(test);
+    promise.deterministic = promise.by_strategy = promise.separate_passes = true;
+    promise.counts = {Counts::kTraffic, Counts::kWork, Counts::kMemory};
+    if (test.rope.pairing != Rope::Pairing::kNone)
+      promise.shows.insert({"q", "k"});
+    return promise;
+  }
+  RankOutput run(Communicator&, const Case&, const RankInput&) const override {
+    throw std::logic_error("plain loops answer for no rank");
+  }
+};
+
+Counters counted(const ExpectedPass& pass) {
+  return {pass.bytes, pass.bytes, pass.messages, pass.pairs, pass.flops, pass.steps, pass.merges};
+}
+
+std::vector<RankRecord> records(const Case& test) {
+  std::vector<RankRecord> ranks;
+  for (const ExpectedCounters& expected : expected_counters(test)) {
+    RankRecord record;
+    record.forward = counted(expected.forward);
+    record.backward = counted(expected.backward);
+    record.peak_bytes = expected.peak_bytes;
+    record.kv_bytes = expected.kv_bytes;
+    record.traveller_bytes = expected.traveller_bytes;
+    record.sent_to = expected.sent_to;
+    record.received_from = expected.received_from;
+    ranks.push_back(record);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Outcome answer(const Run& run) {
+  const Case& test = run.test;
+  const Problem p = run.problem(test, {{0, test.seq}});
+  const auto rounded = [&](const at::Tensor& x) { return x.to(test.dtype); };
+  const at::Tensor q = rounded(turned(p.q, test, 1)), k = rounded(turned(p.k, test, 1));
+  const reference::Tensors exact = attention({q, k, p.v, p.d_o, mask_of(test), scale_of(test)});
+  Outcome outcome;
+  outcome.tensors = {
+      rounded(exact.o), exact.lse.to(test.dtype == at::kDouble ? at::kDouble : at::kFloat),
+      rounded(turned(exact.dq, test, -1)), rounded(turned(exact.dk, test, -1)), rounded(exact.dv)};
+  if (test.rope.pairing != Rope::Pairing::kNone) {
+    outcome.q_rotated = q;
+    outcome.k_rotated = k;
+  }
+  outcome.ranks = records(test);
+  outcome.solved_meanwhile = static_cast<bool>(run.meanwhile);
+  return outcome;
+}
+
+const Subject& subject() {
+  static const PlainSubject plain;
+  return plain;
+}
+
+}  // namespace ringcheck::parity::plain

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/faults/self_test/self_test.h"
+
+#include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "parity/faults/self_test/plain_subject.h"
+#include "parity/faults/self_test/spoilt.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// An oracle is examined in the first of them of which it has something to say. As small as can be:
+// all of it comes before every run.
+constexpr const char* kCases[] = {
+    "causal/P3/b2/hq4/hkv2/s15/d4/dv6",        "causal/P3/b1/hq2/hkv1/s15/d4/dv4/rope:half[100]",
+    "census/causal/P3/b1/hq2/hkv1/s15/d4/dv4", "routing/causal/P3/b1/hq2/hkv1/s15/d8/dv4",
+    "ones/causal/P3/b1/hq2/hkv1/s15/d4/dv4",   "equal-keys/causal/P3/b1/hq2/hkv1/s15/d4/dv4"};
+constexpr const char* kIn16Bits = "snap/full/P2/b1/hq2/hkv1/s16/d4/dv4/scale:0.5/bf16";
+
+class Examination {
+ public:
+  Examination(const Known& known, std::string name, const AskOracle& judge, SelfTest& result)
+      : known_(known),
+        name_(std::move(name)),
+        oracle_(Oracles::at(name_)),
+        judge_(judge),
+        result_(result) {
+    if (oracle_.variations)
+      for (const Run& run : oracle_.variations(known.test))
+        others_.push_back(plain::answer(run));
+  }
+
+  // False where the oracle has nothing to say of the case.
+  bool run() {
+    if (oracle_.variations && others_.empty())
+      return false;
+    const OracleVerdict claims = oracle_.judge(evidence(known_.clean));
+    if (claims.status == Status::kNotApplicable)
+      return false;
+    demand(judged(known_.clean) == Status::kPass, "refused a clean outcome");
+    const std::set<std::string> names = passed(claims);
+    if (claims.contract)
+      miscount();
+    else if (name_ == "leak")
+      leak();
+    else if (name_ == "returned")
+      lose();
+    else if (oracle_.variations)
+      spoil_runs(names.empty() ? kTogether : names);
+    else if (names.empty())
+      spoil(kTogether, Spoilt::Seen::kRandom);
+    else
+      spoil(names, Spoilt::Seen::kClosely);
+    return true;
+  }
+
+ private:
+  // What is judged together by oracles that name no tensor.
+  inline static const std::set<std::string> kTogether{"o", "dq", "dk", "dv"};
+
+  Evidence evidence(const Outcome& outcome) const {
+    return {known_.test, plain::subject(), known_.problem, outcome, others_, [] {}};
+  }
+  Status judged(const Outcome& outcome) const { return judge_(oracle_, evidence(outcome)).status; }
+  void demand(bool met, const std::string& otherwise) const {
+    result_.demand(met, c10::str(name_, " ", otherwise, " in ", to_text(known_.test)));
+  }
+  // The tensors that a verdict passes by name.
+  static std::set<std::string> passed(const OracleVerdict& verdict) {
+    std::set<std::string> names;
+    Outcome any;
+    for (const TensorVerdict& tensor : verdict.tensors)
+      if (tensor.status == Status::kPass && find(any, tensor.tensor) != nullptr)
+        names.insert(tensor.tensor);
+    return names;
+  }
+  // As closely as is asked, but with data of which the answer is known in advance.
+  void spoil(const std::set<std::string>& tensors, Spoilt::Seen closest) const {
+    if (!known_.random())
+      closest = Spoilt::Seen::kAlways;
+    for (const std::string& tensor : tensors)
+      for (const Spoilt& wrong : spoilt(known_, tensor))
+        if (wrong.seen <= closest)
+          demand(judged(wrong.outcome) == Status::kFail,
+                 c10::str("accepted ", tensor, " replaced: ", wrong.how));
+    Outcome padded = known_.clean;
+    padded.ranks.back().wrong_pads = 1;
+    if (name_ == "parity")
+      demand(judged(padded) == Status::kFail, "accepted a pad that holds something");
+  }
+  void spoil_runs(const std::set<std::string>& tensors) const {
+    const auto all_nan = [&](Outcome outcome) {
+      for (const std::string& tensor : tensors)
+        *find(outcome, tensor) = at::full_like(*find(outcome, tensor), NAN);
+      return outcome;
+    };
+    std::vector<Outcome> others;
+    for (const Outcome& other : others_)
+      others.push_back(all_nan(other));
+    const Outcome main = all_nan(known_.clean);
+    const Evidence all{known_.test, plain::subject(), known_.problem, main, others, [] {}};
+    demand(judge_(oracle_, all).status == Status::kFail, "accepted NaN in every run");
+  }
+  void leak() const {
+    std::vector<Outcome> others = others_;
+    others.front().ranks.back().grown_bytes = 8;
+    const Evidence grown{known_.test,  plain::subject(), known_.problem,
+                         known_.clean, others,           [] {}};
+    demand(judge_(oracle_, grown).status == Status::kFail, "accepted a last rank that holds more");
+  }
+  void lose() const {
+    Outcome wrong = known_.clean;
+    wrong.missing = {"rank 2: dv"};
+    demand(judged(wrong) == Status::kFail, "accepted that a tensor is missing");
+  }
+  void miscount() const {
+    for (const Miscounted& wrong : miscounted(known_.clean)) {
+      const OracleVerdict verdict = judge_(oracle_, evidence(wrong.outcome));
+      const std::string rank = c10::str("rank ", wrong.rank, " ");
+      const auto names_it = [&](const std::string& finding) { return finding.starts_with(rank); };
+      demand(verdict.status == Status::kFail, "accepted " + wrong.how);
+      demand(std::ranges::any_of(verdict.findings, names_it),
+             "did not name the rank of " + wrong.how);
+    }
+    Outcome wrong = known_.clean;
+    wrong.ranks = known_.before.ranks;
+    demand(oracle_.variations || judged(wrong) == Status::kFail,
+           "accepted the counters of the case before");
+    wrong.ranks = known_.clean.ranks;
+    wrong.ranks.back().peak_bytes += int64_t{1} << 40;
+    demand(oracle_.variations || judged(wrong) == Status::kFail, "accepted a peak without a limit");
+  }
+
+  const Known& known_;
+  std::string name_;
+  const Oracle& oracle_;
+  const AskOracle& judge_;
+  SelfTest& result_;
+  std::vector<Outcome> others_;
+};
+
+}  // namespace
+
+OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence) {
+  return oracle.judge(evidence);
+}
+
+SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
+                   const AskOracle& judge) {
+  SelfTest result;
+  std::vector<std::string> silent = oracles;
+  const auto examine = [&](const std::string& text) {
+    if (silent.empty())
+      return;
+    const Known known(parse_case(text));
+    std::erase_if(silent, [&](const std::string& name) {
+      return Examination(known, name, judge, result).run();
+    });
+  };
+  for (const char* text : kCases)
+    examine(std::string(text) + "/" + dtype_text(dtype));
+  examine(kIn16Bits);
+  return result;
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parity/faults/fault.h"
+#include "parity/faults/self_test/demands.h"
+
+namespace ringcheck::parity {
+
+// Does the judging accept an outcome that is known to be right, and reject it with any one of its
+// tensors replaced by zeros, a constant, NaN on one rank, NaN in its last element, nothing, the
+// output of the case before, that of another seed, that of float32 arithmetic (in float64), or one
+// element moved beyond its bound? Every oracle is asked about the tensors that it claims: those it
+// passes, by name, on the clean outcome, in cases with data of which it has something to say. A
+// contract oracle must reject any counter of any rank that is off by one. One that compares runs
+// with each other must reject NaN in all of them. No subject is run: plain loops answer.
+SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
+                   const AskOracle& judge);
+
+// The judging as it is.
+OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
+
+// Before any case is judged, where it is judged: all of the above for these oracles, the judge's
+// own arithmetic, the reference and the closed forms against what is known, and the devices of the
+// cases. Throws SelfTestFailed, which says what first was wrong.
+void test_before(const std::vector<Case>& cases, const std::vector<std::string>& oracles,
+                 const AskOracle& judge = judge_plainly);
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The self-test before every run sees what is wrong with the judging: each part of it is given a
+// judging, an arithmetic or a reference with one thing wrong.
+#include "parity/faults/self_test/self_test.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "parity/faults/self_test/known_truths.h"
+#include "parity/faults/self_test/known_verdicts.h"
+#include "parity/judge/device_test.h"
+#include "parity/judge/runner.h"
+#include "reference/tiles/fast_path.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::vector<std::string> failures_with(const JudgeArithmetic& arithmetic) {
+  SelfTest result;
+  examine_elements(arithmetic, result);
+  examine_rules(arithmetic, result);
+  return result.failures;
+}
+
+std::vector<std::string> failures_with(const Truth& truth) {
+  SelfTest result;
+  examine_truth(truth, result);
+  return result.failures;
+}
+
+TEST(SelfTest, AcceptsTheJudgingAsItIs) {
+  for (const at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    const SelfTest test = self_test(dtype, all_oracles(), judge_plainly);
+    EXPECT_THAT(test.failures, IsEmpty()) << dtype;
+    EXPECT_GE(test.demands, 100) << dtype;
+  }
+  EXPECT_THAT(failures_with(JudgeArithmetic{}), IsEmpty());
+  EXPECT_THAT(failures_with(Truth(true_judgement)), IsEmpty());
+  SelfTest forms;
+  examine_closed_forms(forms);
+  EXPECT_THAT(forms.failures, IsEmpty());
+  EXPECT_NO_THROW(test_before({}, all_oracles()));
+}
+
+// A clean outcome, and a spoilt one. What it cannot examine is known: these need a device or many
+// ranks.
+TEST(SelfTest, ExaminesTheOracles) {
+  const std::set<std::string> without{"device-order", "memory-growth"};
+  for (const std::string& name : all_oracles()) {
+    const int64_t demands = self_test(at::kDouble, {name}, judge_plainly).demands;
+    EXPECT_EQ(demands >= 2, !without.contains(name)) << name << ": " << demands;
+  }
+}
+
+// An oracle that passes everything is seen, whichever it is.
+TEST(SelfTest, SeesAnyOracleThatPassesEverything) {
+  for (const std::string& name : all_oracles()) {
+    const SelfTest test =
+        self_test(at::kDouble, {name}, [](const Oracle& oracle, const Evidence& evidence) {
+          OracleVerdict verdict = oracle.judge(evidence);
+          if (verdict.status == Status::kFail)
+            verdict.status = Status::kPass;
+          return verdict;
+        });
+    EXPECT_EQ(test.failures.empty(), test.demands < 2) << name;
+  }
+}
+
+// The last rank, and each other, left out of the counters.
+TEST(SelfTest, SeesARankWhoseCountersAreSkipped) {
+  for (size_t rank = 0; rank < 3; ++rank) {
+    Outcome clean;
+    const SelfTest test =
+        self_test(at::kDouble, {"counters"}, [&](const Oracle& oracle, const Evidence& e) {
+          if (clean.ranks.empty())
+            clean = e.outcome;
+          Outcome seen = e.outcome;
+          seen.ranks.at(rank) = clean.ranks.at(rank);
+          return oracle.judge({e.test, e.subject, e.problem, seen, e.variations, e.tick});
+        });
+    EXPECT_THAT(test.failures, Contains(HasSubstr("of rank " + std::to_string(rank)))) << rank;
+  }
+}
+
+// A judge whose tally has changed on its way.
+JudgeArithmetic tallied(std::function<void(Tally&)> change) {
+  JudgeArithmetic arithmetic;
+  arithmetic.judge = [change](const Case& test, const std::string& name, Tallied t) {
+    change(t.tally);
+    return judge(test, name, t);
+  };
+  return arithmetic;
+}
+
+TEST(SelfTest, SeesAJudgeWithoutALawOrWithAnother) {
+  const std::map<std::string, JudgeArithmetic> wrong{
+      {"no STAT", tallied([](Tally& t) { t.max_z = 0; })},
+      {"STAT of 10 sigma", tallied([](Tally& t) { t.max_z *= 0.8; })},
+      {"STAT of 6 sigma", tallied([](Tally& t) { t.max_z *= 8.0 / 6; })},
+      {"no HARD", tallied([](Tally& t) { t.hard_ratio = 0; })},
+      {"HARD a little wider", tallied([](Tally& t) { t.hard_ratio *= 0.998; })},
+      {"HARD a little closer", tallied([](Tally& t) { t.hard_ratio *= 1.01; })},
+      {"vacuity over 8", tallied([](Tally& t) {
+         for (double& x : t.vacuous)
+           x /= 8;
+       })},
+      {"vacuity times 1.2", tallied([](Tally& t) {
+         for (double& x : t.vacuous)
+           x *= 1.2;
+       })},
+      {"the last position forgotten", tallied([](Tally& t) { t.signed_z.back() = 0; })},
+      {"no bias", tallied([](Tally& t) {
+         for (double& z : t.signed_z)
+           z = 0;
+       })},
+      {"twice the elements", tallied([](Tally& t) {
+         for (double& n : t.elements)
+           n *= 2;
+       })},
+      {"another place", tallied([](Tally& t) { t.stat.position = t.hard.position = 0; })}};
+  for (const auto& [what, arithmetic] : wrong)
+    EXPECT_THAT(failures_with(arithmetic), Not(IsEmpty())) << what;
+}
+
+TEST(SelfTest, SeesAWrongTally) {
+  const auto with = [](const std::function<Compared(Compared)>& sees) {
+    JudgeArithmetic arithmetic;
+    arithmetic.tally = [sees](const Compared& part, int64_t seq) { return tally(sees(part), seq); };
+    return arithmetic;
+  };
+  const std::map<std::string, JudgeArithmetic> wrong{
+      {"NaN is right", with([](Compared c) {
+         c.actual = at::where(c.actual.isnan(), c.value, c.actual);
+         return c;
+       })},
+      {"errors over 4", with([](Compared c) {
+         c.actual = at::where(c.value.isfinite(), c.value + (c.actual - c.value) / 4, c.actual);
+         return c;
+       })},
+      {"the last pair is right", with([](Compared c) {
+         c.actual = c.actual.clone();
+         c.actual.select(0, -1).copy_(c.value.select(0, -1));
+         return c;
+       })},
+      {"the last slot is right", with([](Compared c) {
+         c.actual = c.actual.clone();
+         c.actual.select(2, -1).copy_(c.value.select(2, -1));
+         return c;
+       })},
+      {"in float32", with([](Compared c) {
+         c.actual = c.actual.to(at::kFloat);
+         return c;
+       })}};
+  for (const auto& [what, arithmetic] : wrong)
+    EXPECT_THAT(failures_with(arithmetic), Not(IsEmpty())) << what;
+}
+
+TEST(SelfTest, SeesWrongRules) {
+  JudgeArithmetic charts, tensors, cases;
+  charts.charted = [](const Promise&, TensorVerdict verdict) { return verdict; };
+  tensors.status_of = [](const std::vector<TensorVerdict>& all) { return all.front().status; };
+  cases.overall = [](const std::vector<OracleVerdict>& all) { return all.back().status; };
+  for (const JudgeArithmetic& wrong : {charts, tensors, cases})
+    EXPECT_THAT(failures_with(wrong), Not(IsEmpty()));
+}
+
+// One element of one tensor of the reference, its bounds, or its sigmas.
+TEST(SelfTest, SeesOneWrongElementOfTheReference) {
+  for (const auto& [name, tensor] : kTensors) {
+    const auto with = [&](const std::function<void(reference::Judgement&)>& change) {
+      return failures_with(Truth([&](const auto&... given) {
+        reference::Judgement judgement = true_judgement(given...);
+        change(judgement);
+        return judgement;
+      }));
+    };
+    const auto named = Contains(HasSubstr(std::string("another ") + name));
+    EXPECT_THAT(with([&](auto& j) { (j.value.*tensor).view(-1)[-1] += 1e-6; }), named);
+    EXPECT_THAT(with([&](auto& j) { (j.value.*tensor).view(-1)[3] = NAN; }), named);
+    EXPECT_THAT(
+        with([&](auto& j) { j.value.*tensor = (j.value.*tensor).to(at::kFloat).to(at::kDouble); }),
+        named);
+    EXPECT_THAT(with([&](auto& j) { j.bound.*tensor *= 1.1; }),
+                Contains(HasSubstr(std::string("bound of ") + name)));
+    EXPECT_THAT(with([&](auto& j) { j.sigma.*tensor *= 0.9; }),
+                Contains(HasSubstr(std::string("sigma of ") + name)));
+  }
+}
+
+// The whole way: a reference that is wrong where it is asked.
+TEST(SelfTest, ThrowsWhereTheReferenceIsWrong) {
+  const reference::RegisteredFastPath path(
+      {"fake", [](const reference::Group&) { return true; },
+       [](const reference::Group& group, const reference::Tiles& tiles) {
+         reference::Solution solution = reference::solve_plainly(group, tiles, {});
+         solution.dk.view(-1)[5] += 1e-3;
+         return solution;
+       }});
+  try {
+    test_before({}, {"parity"});
+    FAIL() << "nothing was noticed";
+  } catch (const SelfTestFailed& error) {
+    EXPECT_THAT(error.what(), HasSubstr("self-test: "));
+  }
+}
+
+TEST(SelfTest, ThrowsWhereTheJudgingIsWrong) {
+  for (const auto& [name, fault] : Faults::all())
+    if (fault.judging)
+      EXPECT_THROW(test_before({}, oracles_of_one_run(), fault.judging()), SelfTestFailed) << name;
+}
+
+}  // namespace
+}  // namespace ringcheck::parity
