@@ -21,7 +21,7 @@
 #include "cli/progress.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
-#include "parity/faults/self_test.h"
+#include "parity/faults/self_test/self_test.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 
@@ -134,7 +134,7 @@ int run_sensitivity(const Options& options) {
 
 int exit_code_of(const KillMatrix& matrix) {
   if (!matrix.self_test.failures.empty()) return exit_codes::kSelfTest;
-  if (!unclean(matrix).empty()) return 1;
+  if (!unclean(matrix).empty() || !parity::survivors_of_judging(matrix.cells).empty()) return 1;
   return parity::score_of(matrix.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
 }
 

@@ -119,4 +119,12 @@ Score score_of(const std::vector<Cell>& cells) {
   return score;
 }
 
+std::vector<std::string> survivors_of_judging(const std::vector<Cell>& cells) {
+  std::vector<std::string> names;
+  for (const Cell& cell : cells)
+    if (cell.result == Cell::Result::kSurvived && Faults::at(cell.fault).judging)
+      names.push_back(cell.fault + " in " + dtype_text(cell.dtype));
+  return names;
+}
+
 }  // namespace ringcheck::parity

@@ -56,4 +56,7 @@ struct Score {
 };
 Score score_of(const std::vector<Cell>& cells);
 
+// Faults of the judging that nobody noticed, by name and dtype.
+std::vector<std::string> survivors_of_judging(const std::vector<Cell>& cells);
+
 }  // namespace ringcheck::parity

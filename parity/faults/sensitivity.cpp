@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "parity/judge/comparison.h"
@@ -63,19 +64,28 @@ Trial trial_of(at::ScalarType dtype, int seed) {
   return trial;
 }
 
+// So wide that its law refuses nothing, where it allows any error at all.
+at::Tensor limitless(const at::Tensor& allowed) {
+  return allowed.masked_fill(allowed.gt(0), std::numeric_limits<double>::infinity());
+}
+
+// By verdict: of each law alone, and of all.
 void we_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
                Detected& detected) {
   const auto field = named.tensor;
-  const at::Tensor& value = trial.truth.value.*field;
-  const TensorVerdict verdict =
-      charted(ours()->promise(trial.test), compare(trial.test, named.name, actual, value,
-                                  trial.truth.bound.*field, trial.truth.sigma.*field));
-  const bool hard = !(verdict.hard_ratio <= kHard), stat = !(verdict.max_z <= kStat);
-  const bool chart = verdict.chart == Status::kFail || verdict.bias_status == Status::kFail;
-  detected["hard"] |= hard;
-  detected["stat"] |= stat;
-  detected["chart"] |= chart;
-  detected["parity"] |= hard || stat || chart;
+  const at::Tensor &bound = trial.truth.bound.*field, &sigma = trial.truth.sigma.*field;
+  const auto verdict = [&](const at::Tensor& bounds, const at::Tensor& sigmas) {
+    return compare(trial.test, named.name, actual, trial.truth.value.*field, bounds, sigmas);
+  };
+  const TensorVerdict whole = verdict(bound, sigma);
+  TensorVerdict chart = whole;
+  chart.status = Status::kPass;
+  const Promise promise = ours()->promise(trial.test);
+  const auto refused = [](const TensorVerdict& said) { return said.status == Status::kFail; };
+  detected["hard"] |= refused(verdict(bound, limitless(sigma)));
+  detected["stat"] |= refused(verdict(limitless(bound), sigma));
+  detected["chart"] |= refused(charted(promise, chart));
+  detected["parity"] |= refused(charted(promise, whole));
 }
 
 void others_detect(const Trial& trial, const NamedTensor& named, const at::Tensor& actual,
