@@ -196,6 +196,21 @@ TEST(CountersOracle, RejectsEveryFigureThatIsOff) {
   }
 }
 
+// One rank alone, whichever it is, is named.
+TEST(Parity, RejectsEachRankThatIsWrongAlone) {
+  for (const Case& test : cases())
+    for (const char* name : {"o", "lse", "dq", "dk", "dv"})
+      for (int rank = 0; rank < test.world; ++rank) {
+        const Verdict verdict = verify_spoilt(test, [&](Communicator& comm, RankOutput& o) {
+          if (comm.rank() == rank) of(o, name).neg_();
+        });
+        const auto& findings = oracle(verdict, "parity").findings;
+        EXPECT_EQ(verdict.status, Status::kFail) << name << " of rank " << rank;
+        EXPECT_THAT(findings, testing::Contains(testing::StartsWith(
+                                  std::string(name) + ": rank " + std::to_string(rank) + " ")));
+      }
+}
+
 TEST(Runner, NamesTheRankThatThrows) {
   const Verdict verdict = verify_spoilt(cases()[0], [](Communicator& comm, RankOutput&) {
     if (comm.rank() == 2) throw std::runtime_error("a broken rank");
