@@ -14,16 +14,17 @@ namespace ringcheck::reference {
 namespace {
 
 // Llama 3.1: wavelengths beyond original_length / low are stretched by `factor`, those below
-// original_length / high are kept, and between the two the frequency is interpolated.
+// original_length / high are kept, and between the two the frequency is interpolated, in more bits
+// than a double holds: positions multiply its error.
 double scaled_frequency(double frequency, const Rope::Llama3& llama3) {
-  const double wavelength = 2 * std::numbers::pi / frequency;
-  const double turns = llama3.original_length / wavelength;  // within the original context
+  const long double wavelength = 2 * std::numbers::pi_v<long double> / frequency;
+  const long double turns = llama3.original_length / wavelength;  // within the original context
   if (turns < llama3.low)
     return frequency / llama3.factor;
   if (turns > llama3.high)
     return frequency;
-  const double smooth = (turns - llama3.low) / (llama3.high - llama3.low);
-  return (1 - smooth) * frequency / llama3.factor + smooth * frequency;
+  const long double smooth = (turns - llama3.low) / (llama3.high - llama3.low);
+  return static_cast<double>((1 - smooth) * frequency / llama3.factor + smooth * frequency);
 }
 
 double single(double x) { return static_cast<float>(x); }

@@ -13,13 +13,14 @@
 namespace ringcheck {
 namespace {
 
-// Long wavelengths are stretched by `factor`, short ones stay, between them a blend.
+// Long wavelengths are stretched by `factor`, short ones stay, between them a blend: in more bits than
+// are kept, so that its rounding is that of one number, which long positions multiply.
 double scaled(double frequency, const Rope::Llama3& s) {
-  const double turns = s.original_length * frequency / (2 * std::numbers::pi);
+  const long double turns = s.original_length * (frequency / (2 * std::numbers::pi_v<long double>));
   if (turns < s.low) return frequency / s.factor;
   if (turns > s.high) return frequency;
-  const double blend = (turns - s.low) / (s.high - s.low);
-  return (1 - blend) * frequency / s.factor + blend * frequency;
+  const long double blend = (turns - s.low) / (s.high - s.low);
+  return static_cast<double>((1 - blend) * frequency / s.factor + blend * frequency);
 }
 
 at::Tensor frequencies(int64_t dim, const Rope& rope, const at::TensorOptions& options) {
