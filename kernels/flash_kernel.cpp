@@ -68,7 +68,7 @@ class Flash final : public AttentionKernel {
     const int64_t group = q.q.size(1) / kv.shape.heads;
     const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
         upright(q.q, scores.scale), expanded(kv.k(), group), expanded(kv.v(), group), 0.0, view.causal,
-        view.additive, std::abs(scores.scale));
+        view.additive, strength(scores.scale));
     result.out.copy_(out);
     result.lse.copy_(lse);
     if (view.sees_nothing.defined()) {
@@ -90,7 +90,7 @@ class Flash final : public AttentionKernel {
     const at::Tensor lse = saved.lse.masked_fill(saved.lse.isneginf(), INFINITY);
     const auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
         saved.d_o.to(wide), upright(q.q.to(wide), scores.scale), expanded(k, group), expanded(v, group),
-        saved.o.to(wide), lse, 0.0, view.causal, view.additive, std::abs(scores.scale));
+        saved.o.to(wide), lse, 0.0, view.causal, view.additive, strength(scores.scale));
     return {upright(dq, scores.scale), summed(dk, group), summed(dv, group)};
   }
 
@@ -107,9 +107,13 @@ class Flash final : public AttentionKernel {
   }
 
  private:
-  // A negative scale would turn the kernel's -inf of hidden keys into +inf: it goes into the sign of
-  // q, and of dq.
-  static at::Tensor upright(const at::Tensor& q, double scale) { return scale < 0 ? q.neg() : q; }
+  // A negative scale would turn the kernel's -inf of hidden keys into +inf, and 0 into NaN: its sign
+  // goes into q, and into dq.
+  static at::Tensor upright(const at::Tensor& q, double scale) {
+    if (scale == 0) return at::zeros_like(q);
+    return scale < 0 ? q.neg() : q;
+  }
+  static double strength(double scale) { return scale == 0 ? 1 : std::abs(scale); }
   static at::Tensor expanded(const at::Tensor& x, int64_t group) {
     return group == 1 ? x : x.repeat_interleave(group, 1);
   }
