@@ -163,7 +163,7 @@ Selection of_random(const Asked& asked) {
 
 Selection of_profile(const Asked& asked) {
   const std::string name = asked.profile.empty() ? "smoke" : asked.profile;
-  Selection selection{filtered(profile(name).cases(device_of(asked)), asked.parts), "", false};
+  Selection selection{filtered(cases_of(profile(name), device_of(asked)), asked.parts), "", false};
   if (selection.cases.empty())
     throw UsageError("no case of profile " + name +
                      " has all of these values at once; "

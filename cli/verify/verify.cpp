@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cli/verify/coverage.h"
 #include "cli/verify/further_runs.h"
 #include "cli/verify/oracles.h"
 #include "cli/progress.h"
@@ -32,15 +33,16 @@ struct Options {
   std::string planted;  // a fault of the judging
   std::optional<int> jobs;
   bool list = false;
+  bool coverage = false;
 };
 
-Selection selection_of(const Options& options) {
+Asked asked_of(const Options& options) {
   Asked asked = options.asked;
   for (const auto& [name, lists] : options.lists)
     if (!lists.empty())
       asked.parts[name] = split_values(lists);
   asked.models = split_values(options.models);
-  return select(asked);
+  return asked;
 }
 
 void check(const Options& options) {
@@ -113,11 +115,14 @@ int run(Options options) {
   if (options.sample)
     options.telling.sample = sample_of(*options.sample);
   options.telling.clean = !options.asked.clean.empty();
-  Selection selection = selection_of(options);
+  const Asked asked = asked_of(options);
+  Selection selection = select(asked);
   const auto launcher = detect_launcher();
   if (launcher)
     adopt(*launcher, !options.asked.cases.empty() || !options.lists.at("world").empty(),
           selection.cases);
+  if (options.coverage)
+    return launcher && launcher->rank > 0 ? 0 : report_coverage(asked, selection);
   if (options.list)
     return launcher && launcher->rank > 0 ? 0 : list(selection);
   if (!launcher || launcher->rank <= 0)
@@ -154,6 +159,10 @@ void declare_cases(CLI::App& program, Options& options) {
       ->type_name("N [SEED]")
       ->expected(1, 2);
   program.add_flag("--list", options.list, "print the cases, run none")->group(group);
+  program
+      .add_flag("--coverage", options.coverage,
+                "print how many of the cases meet each rare condition, run none")
+      ->group(group);
 }
 
 const Subcommands::Add add("verify", [](CLI::App& program) {

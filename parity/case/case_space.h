@@ -10,6 +10,9 @@
 
 namespace ringcheck::parity {
 
+// What the reference computes for a task, about: pairs of positions times channels.
+int64_t work_of(const Task& task);
+
 // Everything a case can be made of, as lists of choices: a factor for each part that is drawn, by
 // its name, with the values that the ranges name, or all.
 class CaseSpace {

@@ -39,6 +39,56 @@ Documents draw_any_documents(int64_t slots, const Draw& draw) {
   return packed;
 }
 
+// Packed documents of the sizes that are drawn; some end in pads.
+Documents draw_sized_documents(int64_t slots, const std::function<int64_t()>& size,
+                               const Draw& draw) {
+  Documents packed;
+  for (int64_t left = slots; left > 0; left -= packed.back().slots) {
+    const int64_t taken = std::min(left, size());
+    packed.push_back({draw(0, 3) == 0 ? draw((taken + 1) / 2, taken) : taken, taken});
+  }
+  return packed;
+}
+
+// One of them without a token: one more where there is one only.
+Documents with_an_empty_one(Documents packed, const Draw& draw) {
+  if (packed.size() == 1 && packed[0].slots > 1) {
+    const int64_t slots = packed[0].slots, taken = draw(1, slots - 1);
+    packed = {{0, taken}, {slots - taken, slots - taken}};
+  } else if (packed.size() > 1) {
+    packed[static_cast<size_t>(draw(0, static_cast<int64_t>(packed.size()) - 1))].length = 0;
+  }
+  return packed;
+}
+
+// The slots of a rank that follow each other.
+int64_t piece_of(const Case& test) {
+  const Layout layout = layout_of(test);
+  const Span& first = layout.queries[0][0];
+  return first.stride == 1 ? first.count : 1;
+}
+
+// Edges at multiples of what the ranks hold in one piece; a window also one beside it.
+MaskKind draw_at_pieces(const Case& test, const std::string& kind, const Draw& draw) {
+  const int64_t piece = piece_of(with(test, [](Case& c) { c.mask = Causal{}; }));
+  const int64_t edge = piece * draw(1, std::max<int64_t>(1, (test.seq - 1) / piece));
+  if (kind.starts_with("window")) return Window{edge + draw(0, 1)};
+  if (kind.starts_with("prefix")) return Prefix{edge};
+  const auto size = [&] { return draw(0, 2) == 0 ? draw(1, 2 * piece) : piece * draw(1, 3); };
+  const Documents packed = draw_sized_documents(test.seq, size, draw);
+  if (kind.starts_with("docfull")) return DocumentFull{packed};
+  return DocumentCausal{packed};
+}
+
+Documents draw_documents_of(const std::string& kind, int64_t slots, const Draw& draw) {
+  if (kind.ends_with(":any")) return draw_any_documents(slots, draw);
+  const auto few = [&] { return draw(1, std::max<int64_t>(2, slots / 8)); };
+  if (kind.ends_with(":short")) return draw_sized_documents(slots, few, draw);
+  if (kind.ends_with(":empty"))
+    return with_an_empty_one(draw_documents(slots, true, draw), draw);
+  return draw_documents(slots, kind.ends_with(":pads"), draw);
+}
+
 // Where something changes: at the width of a shard and of the sequence.
 Window draw_edge_window(const Case& test, const Draw& draw) {
   const int64_t granule = Balancers::at(test.balance).granule(test.block, test.world);
@@ -51,14 +101,13 @@ MaskKind draw_mask(const Case& test, const std::string& kind, const Draw& draw) 
   const int64_t length = test.seq;
   if (kind == "full") return Full{};
   if (kind == "causal") return Causal{};
+  if (kind.ends_with(":piece")) return draw_at_pieces(test, kind, draw);
   if (kind == "window") return Window{draw(1, length)};
   if (kind == "window:any") return Window{draw(1, length + 1)};
   if (kind == "window:edge") return draw_edge_window(test, draw);
   if (kind == "prefix") return Prefix{draw(0, length)};
   if (kind == "prefix:any") return Prefix{draw(0, length + 3)};
-  const bool any = kind.ends_with(":any");
-  const Documents documents = any ? draw_any_documents(length, draw)
-                                  : draw_documents(length, kind.ends_with(":pads"), draw);
+  const Documents documents = draw_documents_of(kind, length, draw);
   if (kind.starts_with("docfull")) return DocumentFull{documents};
   if (kind.starts_with("doc")) return DocumentCausal{documents};
   throw std::logic_error("unknown kind of mask " + kind);

@@ -28,6 +28,30 @@ Words balancers(std::initializer_list<int> blocks) {
   return names;
 }
 
+// Every shape that some kernel may do wrong where others are right, small ones more often.
+Ranges every_shape() {
+  Ranges ranges;
+  ranges.of = {
+      {"heads", {"1/1", "2/2", "4/4", "4/2", "4/1", "6/2", "3/3", "8/1", "16/2", "9/9", "10/2",
+                 "7/1", "18/9", "20/10", "64/8", "32/1"}},
+      {"dim", {"8/8", "16/16", "32/32", "64/64", "16/24", "24/8", "2/2", "12/12", "15/15", "80/80",
+               "128/128", "128/128", "112/112", "256/256", "192/128", "40/136", "64/256", "160/160",
+               "200/72"}},
+      {"batch", {"1", "1", "1", "2", "3", "4"}},
+      {"scale", {"default", "default", "default", "default", "0.25", "0.0625", "-0.25", "1.5", "-2",
+                 "8", "0.001"}},
+      {"seq",
+       {"divides", "odd", "any", "few", "tail", "granule", "granule+1", "granule-1", "long"}},
+      {"balance", balancers({1, 3, 16})},
+      {"mask", {"full", "causal", "window", "doc", "docfull", "prefix", "doc:pads", "docfull:pads",
+                "window:any", "window:piece", "prefix:any", "prefix:piece", "doc:piece",
+                "docfull:piece", "doc:empty", "docfull:empty", "doc:short", "docfull:short"}},
+      {"rope", {"none", "none", "none", "half[10000]", "interleaved[10000]", "half[500000,llama3]",
+                "interleaved[500000,llama3]", "half[10000,llama3,8,1,4,64]",
+                "interleaved[100,llama3,4,1,4,32]"}}};
+  return ranges;
+}
+
 }  // namespace
 
 Draw drawn_from(uint64_t seed) {
@@ -37,29 +61,33 @@ Draw drawn_from(uint64_t seed) {
 }
 
 Ranges smoke_ranges() {
-  Ranges ranges;
-  ranges.of = {{"heads", {"1/1", "4/4", "4/2", "4/1", "6/2", "3/3"}},
-               {"dim", {"8/8", "16/16", "32/32", "64/64", "16/24", "24/8"}},
-               {"world", {"1", "2", "3", "4", "5", "7", "8"}},
-               {"scale", {"default", "0.25", "0.0625", "-0.25"}}};
+  Ranges ranges = every_shape();
+  ranges.least_seq = 16, ranges.most_seq = 160, ranges.longest_seq = 600;
+  ranges.most_work = 100'000'000;
+  ranges.of["world"] = {"1", "2", "3", "4", "5", "6", "7", "8", "8", "11", "16"};
+  ranges.of["scale"].push_back("0");
   return ranges;
 }
 
 Ranges stress_ranges() {
   Ranges ranges;
   ranges.least_seq = 500, ranges.most_seq = 1500;
-  ranges.of = {{"heads", {"4/4", "8/2", "4/1"}},
-               {"dim", {"64/64", "128/128", "96/64"}},
+  ranges.of = {{"heads", {"4/4", "8/2", "4/1", "16/2", "9/3"}},
+               {"dim", {"64/64", "128/128", "96/64", "256/256", "192/128"}},
                {"world", {"2", "3", "4", "6", "8", "13"}}};
+  ranges.most_work = 8'000'000'000;
   return ranges;
 }
 
-Ranges clean_ranges() {
-  Ranges ranges;
-  ranges.least_seq = 1, ranges.most_seq = 96;
-  ranges.of = {{"heads", {"1/1", "2/2", "4/2", "4/1", "6/3"}},
-               {"dim", {"8/8", "16/16", "32/32", "16/24", "24/8", "2/2"}},
-               {"world", up_to(8)}};
+Ranges clean_ranges(const std::string& device) {
+  const bool on_gpus = device == "cuda";
+  Ranges ranges = every_shape();
+  ranges.least_seq = 1, ranges.most_seq = on_gpus ? 512 : 128;
+  ranges.longest_seq = on_gpus ? 8192 : 1024;
+  ranges.most_work = on_gpus ? 2'000'000'000'000 : 100'000'000;
+  ranges.of["world"] = up_to(8);
+  for (const char* heads : {"64/64", "40/8", "24/3"}) ranges.of["heads"].push_back(heads);
+  for (const char* dims : {"96/96", "144/8", "256/8", "8/256"}) ranges.of["dim"].push_back(dims);
   return ranges;
 }
 

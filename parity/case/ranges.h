@@ -21,17 +21,21 @@ Draw drawn_from(uint64_t seed);
 // profiles of the command, by laws and by searches.
 //
 // heads are written "hq/hkv", dim "d/dv". seq says what the length is: divides, a multiple of twice
-// the world; odd, of nothing; any; tail, up to three granules of the balancer and any rest; granule,
-// tile, also with +1 or -1, a multiple of that, or one beside it. A mask ...:pads has documents that
-// end in pads; ...:any reaches beyond the sequence, too, or has documents without a token;
-// window:edge is as wide as a shard, a sequence, or one beside that.
+// the world; odd, of nothing; any; few, at most two tokens a rank; long, from most_seq to longest_seq;
+// tail, up to three granules of the balancer and any rest; granule, tile, also with +1 or -1, a
+// multiple of that, or one beside it. A mask ...:pads has documents that end in pads; ...:any reaches
+// beyond the sequence, too, or has documents without a token; window:edge is as wide as a shard, a
+// sequence, or one beside that. ...:piece has edges on those of the runs of positions in which ranks
+// hold the sequence; ...:empty has a document without a token; ...:short has many.
 struct Ranges {
-  int64_t least_seq = 24, most_seq = 200;
+  int64_t least_seq = 24, most_seq = 200, longest_seq = 200;
+  int64_t most_work = 0;  // of work_of(): a longer sequence is drawn again, shorter; 0: no limit
   std::map<std::string, std::vector<std::string>> of;
 };
 Ranges smoke_ranges();
 Ranges stress_ranges();
-Ranges clean_ranges();
+// On a device: what GPUs do in seconds takes a CPU hours.
+Ranges clean_ranges(const std::string& device);
 // Tiny cases for laws, on a device ("cpu", "cuda").
 Ranges law_ranges(const std::string& device);
 // Small cases at the edges of everything, worlds to `most_world`.

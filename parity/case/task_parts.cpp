@@ -35,6 +35,8 @@ int64_t draw_length(const Case& test, const std::string& how, const Ranges& rang
   constexpr int64_t kTile = 16;  // of rows and columns, in vector and matrix instructions
   const int64_t granule = granule_of(test);
   if (how == "any") return draw(ranges.least_seq, ranges.most_seq);
+  if (how == "few") return draw(1, 2 * test.world);
+  if (how == "long") return draw(ranges.most_seq, std::max(ranges.most_seq, ranges.longest_seq));
   if (how == "tail") {
     const int64_t whole = granule * draw(0, 3);
     return std::max<int64_t>(1, whole + draw(0, granule - 1));

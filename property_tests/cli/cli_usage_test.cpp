@@ -67,6 +67,7 @@ TEST(Verify, WhatCannotBeIsRefusedBeforeAnyWork) {
       {{"--strategy", "ring:teleport"}, "known: allgather, alltoall, p2p"},
       {{"--rotation", "p2p[keep]"}, "use allgather[keep]"},
       {{"--clean", "0"}, "from 1 to"},
+      {{"--profile", "smoke", "--coverage", "--mask", "doc"}, "--coverage and --mask contradict"},
       {{"--sample", "0"}, "'0' is no number of queries and keys"},
       {{"--sample", "-4"}, "'-4' is no number"},
       {{"--sample", "some"}, "'some' is no number"},

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify/fixed_cases.h"
+
+#include <nlohmann/json.hpp>
+
+#include "parity/case/regressions.h"
+#include "parity/subject/contract.h"
+
+namespace ringcheck::cli {
+namespace {
+
+using parity::Case;
+using Cases = std::vector<Case>;
+
+void append(Cases& cases, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts)
+    cases.push_back(parity::parse_case(text));
+}
+
+// Moves cases to the device; a kernel that is not there is replaced.
+Cases moved(Cases cases, const std::string& device) {
+  for (Case& test : cases) {
+    test.device = device;
+    if (parity::not_supported(test))
+      test.kernel = plainest_kernel(parity::device_type_of(test));
+  }
+  return cases;
+}
+
+void append_regressions(Cases& cases, bool large) {
+  for (const parity::Regression& entry : parity::regressions())
+    if (large || !entry.large)
+      append(cases, {entry.text});
+}
+
+// Shards of a slot more than the tiles of kernels, where there is a rest and more than one tile.
+void append_tile_edges(Cases& cases, const std::string& device) {
+  Case probe;
+  probe.device = device;
+  for (const std::string& kernel : kernels_on(parity::device_type_of(probe))) {
+    Cases own;
+    for (const char* mask : {"causal", "full", "window[131]"})
+      for (const char* length : {"s258", "s514"})
+        for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
+          Case test = parity::parse_case("ring:p2p/contiguous/P2/hq4/hkv1/d64/" +
+                                         std::string(mask) + "/" + length + "/" + dtype);
+          test.device = device;
+          test.kernel = kernel;
+          if (!parity::not_supported(test))
+            own.push_back(test);
+        }
+    // All dtypes in turn.
+    for (size_t i = 0; i < own.size(); i += 3)
+      cases.push_back(own[i]);
+  }
+}
+
+// The shapes at which a kernel's contract says what RMS z and bias must be.
+void append_calibrated(Cases& cases, const std::string& device) {
+  for (const auto& [kernel, unused] : AttentionKernels::all()) {
+    const nlohmann::json contract = parity::contract_json(kernel);
+    for (const auto& [text, chart] : contract.at("charts").items()) {
+      Case test = parity::parse_case(text);
+      test.seed = 1;
+      if (test.device == device)
+        cases.push_back(test);
+    }
+  }
+}
+
+// RoPE where positions no longer fit into 16 bits, of one head: what the reference takes seconds
+// for.
+const std::vector<std::string> kLongPositions{
+    "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s100352/d4/float32/rope:interleaved[10000]",
+    "ring:alltoall/headtail/window[3]/P3/hq1/hkv1/s33000/d4/bf16/rope:half[10000]",
+    "ring:allgather/striped[16]/doc[2500,300:310,2600]/P4/hq1/hkv1/d4/fp16/rope:interleaved[10000]",
+    "ring:p2p/headtail/window[5]/P2/hq1/hkv1/s2300/d8/bf16/rope:interleaved[10000]",
+    "ring:allgather[keep]/contiguous/window[3]/P5/hq2/hkv1/s2200/d4/float32/rope:half[500000]",
+    "ring:alltoall/striped[1]/window[2]/P2/hq1/hkv1/s2111/d6/fp16/rope:half[10000]",
+    "ring:p2p/striped[3]/window[4]/P3/hq2/hkv2/s9000/d8/float64/rope:half[500000,llama3]"};
+
+// More of them than smoke has time for.
+const std::vector<std::string> kMoreLongPositions{
+    "ring:alltoall/contiguous/window[3]/P3/hq1/hkv1/s100500/d6/bf16/rope:half[10000]",
+    "ring:allgather/striped[16]/window[2]/P4/hq1/hkv1/s131101/d4/fp16/rope:interleaved[500000]",
+    "ring:p2p/headtail/flash/window[2]/P2/hq1/hkv1/s33001/d8/float32/rope:half[10000]",
+    "ring:allgather[keep]/striped[1]/window[3]/P2/hq1/hkv1/s33333/d4/float64/"
+    "rope:interleaved[10000]",
+    "ring:p2p/contiguous/window[7]/P8/hq2/hkv1/s2700/d8/bf16/rope:half[500000,llama3]",
+    "ring:alltoall/headtail/flash/window[64]/P2/hq1/hkv1/s2500/d16/fp16/rope:half[10000]",
+    "ring:allgather/striped[3]/docfull[2300:2310,200]/P3/hq1/hkv1/d4/bf16/rope:half[10000]",
+    "ring:p2p/headtail/doc[60,2400,0:7,90:95]/P7/hq2/hkv2/d8/float32/rope:half[10000]",
+    "ring:allgather[keep]/striped[16]/window[9]/P4/hq1/hkv1/s2201/d12/float64/"
+    "rope:interleaved[10000]",
+    "ring:alltoall/contiguous/flash/window[30]/P3/hq3/hkv1/s2400/d8/fp16/rope:interleaved[500000]",
+    "ring:p2p/striped[1]/doc[2200,100:107,2100]/P5/hq1/hkv1/d6/bf16/rope:interleaved[10000]",
+    "ring:allgather/headtail/window[2]/P8/hq2/hkv1/s4111/d4/bf16/rope:interleaved[100,llama3]",
+    "ring:alltoall/striped[3]/window[5]/P2/hq1/hkv1/s2077/d8/float32/rope:interleaved[10000]"};
+
+// What stands in a profile whatever is drawn.
+Cases of_every_profile(const std::string& device, bool large,
+                       const std::vector<std::string>& texts) {
+  Cases cases;
+  append_regressions(cases, large);
+  append_tile_edges(cases, device);
+  append(cases, texts);
+  cases = moved(std::move(cases), device);
+  append_calibrated(cases, device);
+  return cases;
+}
+
+}  // namespace
+
+Cases fixed_cases_of_smoke(const std::string& device) {
+  std::vector<std::string> texts{
+      "ring:alltoall/headtail/causal/P4/hq2/hkv1/s1024/d64/bf16/rope:half[10000]",
+      "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
+      "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
+      "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16"};
+  texts.insert(texts.end(), kLongPositions.begin(), kLongPositions.end());
+  return of_every_profile(device, false, texts);
+}
+
+Cases fixed_cases_of_conformance(const std::string& device) {
+  std::vector<std::string> texts = kLongPositions;
+  texts.insert(texts.end(), kMoreLongPositions.begin(), kMoreLongPositions.end());
+  return of_every_profile(device, true, texts);
+}
+
+Cases fixed_cases_of_stress(const std::string& device) {
+  Cases cases;
+  append(cases, {"ring:alltoall/headtail/causal/P8/hq2/hkv1/s4K/d128/bf16/rope:half[500000,llama3]",
+                 "ring:p2p/striped[16]/causal/P16/hq1/hkv1/s4K/d64/float32",
+                 "ring:allgather[keep]/headtail/window[1024]/P7/hq2/hkv1/s5000/d64/fp16"});
+  return moved(std::move(cases), device);
+}
+
+}  // namespace ringcheck::cli
