@@ -174,7 +174,7 @@ int run(Options& options) {
     throw UsageError("--kernel " + options.hunt.kernel + ": the cases of a profile have their own "
                      "kernels; leave --kernel out");
   if (!options.hunt.profile.empty())
-    options.hunt.among = profile(options.hunt.profile).cases(options.hunt.device);
+    options.hunt.among = cases_of(profile(options.hunt.profile), options.hunt.device);
   if (!options.cells.empty()) return run_part(options);
   if (!options.json.empty()) reports::check_writable(options.json);
   if (options.sensitivity) return run_sensitivity(options);

@@ -70,7 +70,7 @@ int run(const Options& options) {
   if (options.device == "cuda" && why_no_cuda())
     throw UsageError(*why_no_cuda());
   const Refusals refusals =
-      refusals_of(profile(options.profile).cases(options.device), options.device);
+      refusals_of(cases_of(profile(options.profile), options.device), options.device);
   print(refusals);
   if (!options.json.empty())
     reports::write_file(options.json, to_json(refusals).dump(1) + "\n");
