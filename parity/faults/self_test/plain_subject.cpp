@@ -31,7 +31,9 @@ class PlainSubject final : public Subject {
 };
 
 Counters counted(const ExpectedPass& pass) {
-  return {pass.bytes, pass.bytes, pass.messages, pass.pairs, pass.flops, pass.steps, pass.merges};
+  return {.bytes_sent = pass.bytes, .bytes_received = pass.bytes, .messages = pass.messages,
+          .pairs = pass.pairs, .flops = pass.flops, .steps = pass.steps, .merges = pass.merges,
+          .computed = pass.pairs};
 }
 
 std::vector<RankRecord> records(const Case& test) {
@@ -40,6 +42,10 @@ std::vector<RankRecord> records(const Case& test) {
     RankRecord record;
     record.forward = counted(expected.forward);
     record.backward = counted(expected.backward);
+    record.bytes_sent = record.bytes_received = expected.forward.bytes + expected.backward.bytes;
+    record.messages = expected.forward.messages + expected.backward.messages;
+    record.forward_stock = expected.forward_stock;
+    record.backward_stock = expected.backward_stock;
     record.peak_bytes = expected.peak_bytes;
     record.kv_bytes = expected.kv_bytes;
     record.traveller_bytes = expected.traveller_bytes;

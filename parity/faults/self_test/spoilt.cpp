@@ -111,6 +111,14 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
               &Counters::pairs, &Counters::flops, &Counters::steps})
           off(
               "a counter", [&](RankRecord& r) -> int64_t& { return r.*pass.*counter; }, by);
+      for (int64_t RankCounts::*counter :
+           {&RankCounts::bytes_sent, &RankCounts::bytes_received, &RankCounts::messages})
+        off(
+            "a counter of the whole call", [=](RankRecord& r) -> int64_t& { return r.*counter; }, by);
+      for (Stock RankCounts::*stock : {&RankCounts::forward_stock, &RankCounts::backward_stock})
+        for (int64_t Stock::*held : {&Stock::attending, &Stock::after})
+          off(
+              "the bytes held", [=](RankRecord& r) -> int64_t& { return r.*stock.*held; }, by);
       off(
           "the merges", [](RankRecord& r) -> int64_t& { return r.forward.merges; }, by);
       off(
