@@ -6,16 +6,15 @@
 
 #include <algorithm>
 
+#include "parity/case/conditions/cover.h"
 #include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
 namespace {
 
-constexpr int64_t kSmall = int64_t{1} << 22;  // pairs of all heads
+constexpr int64_t kSmall = 2500;  // 1000 is the least that any case costs
 
-bool is_small(const Case& test) {
-  return test.batch * test.q_heads * test.seq * test.seq <= kSmall;
-}
+bool is_small(const Case& test) { return cost_of(test) <= kSmall; }
 
 // The same number on every machine.
 uint64_t hash_of(const std::string& text) {
