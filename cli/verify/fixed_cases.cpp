@@ -72,7 +72,7 @@ void append_calibrated(Cases& cases, const std::string& device) {
 // RoPE where positions no longer fit into 16 bits, of one head: what the reference takes seconds
 // for.
 const std::vector<std::string> kLongPositions{
-    "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s100352/d4/float32/rope:interleaved[10000]",
+    "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s32999/d4/float32/rope:interleaved[10000]",
     "ring:alltoall/headtail/window[3]/P3/hq1/hkv1/s33000/d4/bf16/rope:half[10000]",
     "ring:allgather/striped[16]/doc[2500,300:310,2600]/P4/hq1/hkv1/d4/fp16/rope:interleaved[10000]",
     "ring:p2p/headtail/window[5]/P2/hq1/hkv1/s2300/d8/bf16/rope:interleaved[10000]",
@@ -82,6 +82,7 @@ const std::vector<std::string> kLongPositions{
 
 // More of them than smoke has time for.
 const std::vector<std::string> kMoreLongPositions{
+    "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s100352/d4/float32/rope:interleaved[10000]",
     "ring:alltoall/contiguous/window[3]/P3/hq1/hkv1/s100500/d6/bf16/rope:half[10000]",
     "ring:allgather/striped[16]/window[2]/P4/hq1/hkv1/s131101/d4/fp16/rope:interleaved[500000]",
     "ring:p2p/headtail/flash/window[2]/P2/hq1/hkv1/s33001/d8/float32/rope:half[10000]",

@@ -17,7 +17,8 @@ struct Condition {
     kDangerous,  // wanted together with every mask, balancer, strategy, dtype and kernel, and with
                  // each of the worst, in cases that tell (Facts)
     kWorst,      // also with every two of them
-    kCostly      // a case takes seconds: a third of the others are enough
+    kCostly,     // a case takes seconds: a third of the others are enough
+    kCostliest   // and a tenth: none in the smallest profile
   };
   std::string name;
   Rank rank = Rank::kUsual;

@@ -13,6 +13,7 @@ namespace ringcheck::parity {
 struct Minima {
   int each = 3, pair = 1;
   int of(const Condition& row) const {
+    if (row.rank == Condition::Rank::kCostliest) return each / 10;
     return row.rank == Condition::Rank::kCostly ? each / 3 : each;
   }
 };

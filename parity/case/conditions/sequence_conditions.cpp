@@ -72,7 +72,7 @@ const Conditions kPositions{
      [](const Facts& f) { return reaches(f, Rope::Pairing::kHalf, 32768); }},
     {"RoPE interleaved above position 32768", kCostly,
      [](const Facts& f) { return reaches(f, Rope::Pairing::kInterleaved, 32768); }},
-    {"RoPE above position 100000", kCostly,
+    {"RoPE above position 100000", Condition::Rank::kCostliest,
      [](const Facts& f) {
        return f.test.rope.pairing != Rope::Pairing::kNone && f.farthest > 100000;
      }},
