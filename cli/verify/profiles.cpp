@@ -64,7 +64,7 @@ Cases smoke(const std::string& device, const parity::Combinations& combinations)
   parity::Cover cover(combinations, kSmokeMinima);
   for (const Case& test : fixed_cases_of_smoke(device))
     cover.add(test);
-  cover.choose(smoke_pool(device), 255);
+  cover.choose(smoke_pool(device), 290);
   choose_mpi(cover, {2, 3, 4}, 4, device);
   return cover.cases();
 }
@@ -95,7 +95,7 @@ Cases stress(const std::string& device, const parity::Combinations& combinations
 const std::map<std::string, Profile>& profiles() {
   static const std::map<std::string, Profile> table{
       {"smoke",
-       {"about 350 small cases, each rare condition in three; under a minute", kSmokeMinima,
+       {"about 350 small cases, each rare condition in three; half a minute", kSmokeMinima,
         smoke_pool, smoke}},
       {"conformance",
        {"about 1650 small cases, each rare condition in ten", kConformanceMinima, conformance_pool,

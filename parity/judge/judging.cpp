@@ -12,7 +12,7 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr int64_t kSmall = 2500;  // 1000 is the least that any case costs
+constexpr int64_t kSmall = 1600;  // 1000 is the least that any case costs
 
 bool is_small(const Case& test) { return cost_of(test) <= kSmall; }
 
