@@ -6,6 +6,7 @@
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/ledger/computed.h"
+#include "kernels/upright.h"
 
 namespace ringcheck {
 namespace {
@@ -107,13 +108,6 @@ class Flash final : public AttentionKernel {
   }
 
  private:
-  // A negative scale would turn the kernel's -inf of hidden keys into +inf, and 0 into NaN: its sign
-  // goes into q, and into dq.
-  static at::Tensor upright(const at::Tensor& q, double scale) {
-    if (scale == 0) return at::zeros_like(q);
-    return scale < 0 ? q.neg() : q;
-  }
-  static double strength(double scale) { return scale == 0 ? 1 : std::abs(scale); }
   static at::Tensor expanded(const at::Tensor& x, int64_t group) {
     return group == 1 ? x : x.repeat_interleave(group, 1);
   }

@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include <cmath>
+#include "kernels/upright.h"
 
 namespace ringcheck {
 namespace {
@@ -16,8 +16,6 @@ at::Tensor columns_of(const at::Tensor& x, const Strip& strip) {
   return x.narrow(2, strip.column, strip.columns);
 }
 
-at::Tensor upright(const at::Tensor& x, double scale) { return scale < 0 ? x.neg() : x; }
-
 }  // namespace
 
 Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
@@ -27,7 +25,7 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
   const Partial result = Partial::identity(sizes, q.q.options());
   const at::Tensor queries = upright(q.q, scores.scale);
   for (const Strip& strip : visibility.strips()) {
-    const Partial part = attend({strip, std::abs(scores.scale), rows_of(queries, strip),
+    const Partial part = attend({strip, strength(scores.scale), rows_of(queries, strip),
                                  columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
     rows_of(result.out, strip).copy_(part.out);
     rows_of(result.lse, strip).copy_(part.lse);
@@ -43,7 +41,7 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
   const at::Tensor queries = upright(q.q, scores.scale);
   for (const Strip& strip : visibility.strips()) {
     const Gradients term =
-        differentiate({strip, std::abs(scores.scale), rows_of(queries, strip),
+        differentiate({strip, strength(scores.scale), rows_of(queries, strip),
                        columns_of(kv.k(), strip), columns_of(kv.v(), strip)},
                       {rows_of(saved.o, strip), rows_of(saved.lse, strip),
                        rows_of(saved.d, strip), rows_of(saved.d_o, strip)});

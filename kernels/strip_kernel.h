@@ -20,8 +20,8 @@ class StripKernel : public AttentionKernel {
   int64_t workspace_bytes(const BlockShape& shape) const override;
 
  protected:
-  // One strip: its queries against its keys, in the layout of the block. The scale is not below 0:
-  // it would turn the -inf of hidden keys round, so its sign goes into q, and out of dq.
+  // One strip: its queries against its keys, in the layout of the block. The scale is above 0:
+  // the rest of it is in q (`kernels/upright.h`), and goes out of dq.
   struct Call {
     Strip strip;
     double scale;
