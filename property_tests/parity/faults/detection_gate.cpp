@@ -42,11 +42,19 @@ bool is_silent(const json& test, const std::string& tensor) {
   return parity::DataFamilies::at(test.at("parts").at("data")).silent.contains(tensor);
 }
 
+// The result itself says that nobody judged it on any rank.
+bool is_nobodys(const json& test, const std::string& tensor) {
+  if (!test.contains("judged") || !test.at("judged").contains(tensor)) return false;
+  return std::ranges::none_of(test.at("judged").at(tensor), [](const json& by) {
+    return by == "bounded" || by == "exact";
+  });
+}
+
 std::string vacuity_of(const json& test, const json& tensor) {
   const std::string name = tensor.at("tensor"), verdict = tensor.at("verdict");
   const json& share = tensor.at("vacuity");
   if (verdict == "pass" && share.is_number() && share < kVacuous) return "";
-  if (verdict == "not_applicable" && is_silent(test, name)) return "";
+  if (verdict == "not_applicable" && (is_silent(test, name) || is_nobodys(test, name))) return "";
   return name + " (" + verdict + ", vacuity " + share.dump() + ") of " +
          test.at("name").get<std::string>();
 }

@@ -22,7 +22,7 @@ parity::OracleVerdict judged_by(const std::string& oracle, const parity::Case& t
   RC_LOG() << oracle << ": " << to_text(verdict.status) << " " << verdict.reason << std::endl;
   for (const parity::OracleVerdict& one : verdict.oracles)
     for (const std::string& finding : one.findings) RC_LOG() << finding << std::endl;
-  RC_ASSERT(verdict.oracles.size() == 1U);
+  RC_ASSERT(!verdict.oracles.empty());  // beside it rope, where q and k are rotated
   return verdict.oracles.front();
 }
 
