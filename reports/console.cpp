@@ -37,7 +37,7 @@ struct Row {
         measured = true;
         raise(margin, tensor.hard_ratio);
         raise(z, tensor.max_z);
-        if (tensor.verdict != Status::kNotApplicable)
+        if (tensor.verdict == Status::kPass)
           raise(vacuity, tensor.vacuity);
       }
   }
