@@ -147,6 +147,11 @@ OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence,
                                               : "needs " + oracle.needs};
     return result;
   }
+  // A promise is broken, which `returned` says; what else would be compared is not all there.
+  if (!evidence.outcome.missing.empty() && oracle.variations) {
+    result.findings = {"a tensor that was promised is missing"};
+    return result;
+  }
   if (const auto name = lacking(oracle, evidence)) {
     result.findings = {"needs " + *name + ", which is not there"};
     return result;

@@ -39,10 +39,9 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "causality",
-    {"K and V at positions that query i may not see change no bit of O_i, LSE_i and dQ_i",
-     judge, runs,
-     Oracle::Rigour::kExact, "further runs", "",
-     {.same_bits = true}}};
+    {.proves = "K and V at positions that query i may not see change no bit of O_i, LSE_i and dQ_i",
+     .judge = judge, .variations = runs, .rigour = Oracle::Rigour::kExact, .cost = "further runs",
+     .demand = {.same_bits = true}, .reads = {"lse", "dq"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

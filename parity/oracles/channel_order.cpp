@@ -43,7 +43,8 @@ const Oracles::Add registered{
     "channel-order",
     {.proves = "F(QR, KR, VA) = F(Q, K, V) A for an orthogonal R and a permutation A of channels, "
                "within bounds",
-     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 12}};
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 12,
+     .reads = {"dq", "dk", "dv"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -25,10 +25,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "head-order",
-    {"heads and batch entries do not know of each other: permuting them permutes F, within "
-     "bounds",
-     judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "heads and batch entries do not know of each other: permuting them permutes F, within "
+               "bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each",
+     .reads = {"lse", "dq", "dk", "dv"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

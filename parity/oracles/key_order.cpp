@@ -24,7 +24,8 @@ const Oracles::Add registered{
     "key-order",
     {.proves = "permuting keys with their values permutes dK and dV and leaves O, LSE and dQ, within "
                "bounds",
-     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 3}};
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 3,
+     .reads = {"dk", "dv"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -37,7 +37,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "key-shift",
     {.proves = "k_j -> k_j + a leaves O, dK and dV and adds tau q_i a to LSE_i, within bounds",
-     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 10}};
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 10,
+     .reads = {"lse"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

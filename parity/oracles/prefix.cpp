@@ -31,7 +31,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "prefix",
     {.proves = "F of the first tokens alone is the first rows of F, within the bounds of both",
-     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 10}};
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 10,
+     .reads = {"lse"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

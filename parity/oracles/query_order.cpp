@@ -23,7 +23,8 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "query-order",
     {.proves = "permuting queries permutes O, LSE and dQ and leaves dK and dV, within bounds",
-     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 4}};
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each", .one_in = 4,
+     .reads = {"lse", "dq"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -34,10 +34,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "repeated-heads",
-    {"grouped queries are ordinary heads with K and V repeated, dK and dV summed over the "
-     "group, within bounds",
-     judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "grouped queries are ordinary heads with K and V repeated, dK and dV summed over the "
+               "group, within bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each",
+     .reads = {"dk", "dv"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

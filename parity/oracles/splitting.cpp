@@ -80,10 +80,11 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "splitting",
-    {"F over all keys is the merge, in float64, of F over the one and over the other half of "
-     "the keys, within bounds",
-     judge, runs, Oracle::Rigour::kBound, "further runs, and parity of each",
-     "two positions, and a scale from which one channel can hide a key"}};
+    {.proves = "F over all keys is the merge, in float64, of F over the one and over the other half of "
+               "the keys, within bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each",
+     .needs = "two positions, and a scale from which one channel can hide a key",
+     .reads = {"lse"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -30,10 +30,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "value-sum",
-    {"F is linear in V: O, dQ and dK of V1 + V2 are the sums of those of V1 and V2, within "
-     "bounds",
-     judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each"}};
+    {.proves = "F is linear in V: O, dQ and dK of V1 + V2 are the sums of those of V1 and V2, within "
+               "bounds",
+     .judge = judge, .variations = runs, .cost = "further runs, and parity of each",
+     .reads = {"dq", "dk"}}};
 
 }  // namespace
 }  // namespace ringcheck::parity

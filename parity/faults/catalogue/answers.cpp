@@ -15,6 +15,7 @@ const FaultGroup group{"answers", {
     .stands_for = "nan_to_num on outputs, which hides what overflowed",
     .wrong = "every NaN of O, dQ, dK and dV is returned as 0",
     .site = Site::kStrategy, .cases = {cases::kCausal}, .names = {.tensors = {"o"}},
+    .proves = "visible-nan",
     .subject = with_output([](RankOutput& output, Communicator&, const Case&) {
       for (at::Tensor* x : {&output.o, &output.dq, &output.dk, &output.dv}) x->nan_to_num_(0);
     })}},

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "parity/faults/fault.h"
 #include "parity/faults/kill_matrix.h"
@@ -21,10 +22,14 @@ using parity::Faults;
 using parity::Status;
 using parity::Verdict;
 
+// What no CPU can show: messages that come late only matter between streams. The races of the catalogue
+// are planted under delays of their own, on GPUs.
+const std::set<std::string> kOfStreams{"delays"};
+
 std::vector<std::string> relations() {
   std::vector<std::string> names;
   for (const auto& [name, oracle] : parity::Oracles::all())
-    if (oracle.variations) names.push_back(name);
+    if (oracle.variations && !kOfStreams.contains(name)) names.push_back(name);
   return names;
 }
 
@@ -42,6 +47,12 @@ Verdict judged(const Case& test, const std::string& oracle, const parity::Shared
   return parity::verify(test, options);
 }
 
+// Of the oracle itself: one about form alone makes no case pass.
+Status status_of(const Verdict& verdict, const std::string& oracle) {
+  const auto found = std::ranges::find(verdict.oracles, oracle, &parity::OracleVerdict::name);
+  return found == verdict.oracles.end() ? verdict.status : found->status;
+}
+
 std::string said(const Verdict& verdict) {
   std::string text = parity::to_text(verdict.status) + " " + verdict.reason;
   for (const std::string& finding : parity::said_by(verdict).findings) text += "\n" + finding;
@@ -56,7 +67,7 @@ void prove(const Fault& fault, const Case& test) {
   EXPECT_EQ(seen.status, Status::kFail) << said(seen);
   EXPECT_TRUE(parity::localises(fault.names, parity::said_by(seen))) << said(seen);
   const Verdict clean = judged(test, fault.proves, fault.control);
-  EXPECT_EQ(clean.status, Status::kPass) << said(clean);
+  EXPECT_EQ(status_of(clean, fault.proves), Status::kPass) << said(clean);
 }
 
 class Proof : public ::testing::TestWithParam<std::string> {};

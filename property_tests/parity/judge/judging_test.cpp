@@ -20,7 +20,7 @@ using ::testing::IsSupersetOf;
 
 std::vector<Case> some(const std::string& mask) {
   std::vector<Case> cases;
-  for (int seed = 1; seed <= 60; ++seed)
+  for (int seed = 1; seed <= 300; ++seed)
     cases.push_back(parse_case("ring:p2p/headtail/" + mask + "/P3/hq2/hkv1/s37/d8/float32/seed" +
                                std::to_string(seed)));
   return cases;
