@@ -160,7 +160,7 @@ TEST(Judged, NoOracleNeedsATensorThatItDoesNotSayItReads) {
           "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/routing",
           "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/equal-keys",
           "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32/ones",
-          "ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/bf16/scale:0.25/snap"}) {
+          "ring:p2p/headtail/full/P2/b1/hq2/hkv1/s16/d8/bf16/scale:0.25/snap"}) {
       for (const std::string& name : all_oracles()) {
         SCOPED_TRACE(name + " without " + withheld + " of " + text);
         RunOptions options;
