@@ -2,12 +2,13 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# ci/mutate.sh [--minutes M] [--count N] [--seed S] [--only PART] [--tree DIR]   makes one small wrong
-# edit after the other in who judges (parity/judge, parity/oracles, reference, cp/ledger), rebuilds the
-# library, and asks the self-test, the smoke profile and the tests of that folder. At most one build at
-# a time, in a worktree of the last commit (build/mutate), never in these sources; DIR names another
-# tree that is built. The seed, by default the day, draws which come first. Results are added to
-# reports/mutants.json. Exit code 1: an edit survived.
+# ci/mutate.sh [--minutes M] [--count N] [--seed S] [--shard I/N] [--only PART] [--tree DIR]   makes one
+# small wrong edit after the other in who judges (parity/judge, parity/oracles, reference, cp/ledger),
+# rebuilds the library, and asks the self-test, the smoke profile and the tests of that folder. At most
+# one build at a time, in a worktree of the last commit (build/mutate), never in these sources; DIR names
+# another tree that is built. The seed, by default the day, draws which come first; of N machines each
+# takes its shard. Results are added to reports/mutants.json; ci/mutation/run.py --list reports/mutants.json
+# --add LIST... adds those of other machines. Exit code 1: an edit survived.
 set -euo pipefail
 ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname -- "$ci")

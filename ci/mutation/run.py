@@ -27,14 +27,26 @@ SELF_TEST_FAILED = 70
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tree", required=True, help="a copy of the sources that is built")
+    parser.add_argument("--tree", default=".", help="a copy of the sources that is built")
     parser.add_argument("--list", required=True, help="reports/mutants.json, which grows")
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
     parser.add_argument("--only", default="", help="a part of the path of a file")
     parser.add_argument("--preset", default="release")
+    parser.add_argument("--shard", type=shard, default=(1, 1), metavar="I/N",
+                        help="every Nth edit from the Ith, so that N trees share the work")
+    parser.add_argument("--add", nargs="+", metavar="LIST",
+                        help="takes the lists of other shards into this one, and mutates nothing")
     return parser.parse_args()
+
+
+def shard(text):
+    """(I, N) of "I/N", 1 <= I <= N."""
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not I/N with 1 <= I <= N")
+    return int(index), int(count)
 
 
 class Tree:
@@ -136,15 +148,28 @@ def write_list(path, known):
     os.replace(path + ".new", path)
 
 
+def add(known, rows):
+    """What another list says of an edit is newer; what was found out about it here stays."""
+    for name, row in rows.items():
+        known[name] = dict(row, why=row["why"] or known.get(name, row)["why"])
+
+
 def main():
     options = arguments()
     tree = Tree(options.tree, options.preset)
     known = read_list(options.list)
+    if options.add:
+        for path in options.add:
+            add(known, read_list(path))
+        write_list(options.list, known)
+        return
     end = time.time() + 60 * options.minutes
-    if not tree.builds() or (by := killer(tree, "parity/judge/")):
-        raise SystemExit(f"mutate: the sources do not pass as they are ({by})")
+    index, shards = options.shard
+    # What passes as it is need not be shown once a shard.
+    if index == 1 and (not tree.builds() or killer(tree, "parity/judge/")):
+        raise SystemExit("mutate: the sources do not pass as they are")
     survivors = counted = 0
-    for mutant in in_turn(tree.all_mutants(options.only), known, options.seed):
+    for mutant in in_turn(tree.all_mutants(options.only), known, options.seed)[index - 1::shards]:
         if counted >= options.count or time.time() > end:
             break
         if known.get(mutant.id, {}).get("result") == "equivalent":

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
 """The operators find what they should, the order rotates, and a source is as before, whatever happens."""
+import argparse
 import os
 import tempfile
 import unittest
@@ -40,6 +41,20 @@ class Operators(unittest.TestCase):
         other, = [m for m in mutants_of("a.cpp", "\n\n    x += y;") if m.operator == "arithmetic"]
         self.assertEqual(one.id, other.id)
         self.assertNotEqual(one.line, other.line)
+
+
+class Shards(unittest.TestCase):
+    def test_shards_are_named_from_1(self):
+        self.assertEqual(run.shard("3/8"), (3, 8))
+        for text in ["0/8", "9/8", "3", "a/8", "3/", "-1/8"]:
+            with self.assertRaises(argparse.ArgumentTypeError, msg=text):
+                run.shard(text)
+
+    def test_a_newer_result_keeps_the_explanation(self):
+        known = {"a": {"result": "survived", "why": "equal"}, "b": {"result": "killed", "why": None}}
+        run.add(known, {"a": {"result": "killed", "why": None}, "c": {"result": "killed", "why": None}})
+        self.assertEqual(known["a"], {"result": "killed", "why": "equal"})
+        self.assertEqual(sorted(known), ["a", "b", "c"])
 
 
 class Runner(unittest.TestCase):
