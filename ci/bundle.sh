@@ -11,7 +11,7 @@ limit_mib=60
 tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_bounds_laws
   context_parallel_exact_laws context_parallel_state_laws context_parallel_rope_laws
   exact_oracles_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws
-  arithmetic_test)
+  arithmetic_test foreign_nccl_test)
 
 export RINGCHECK_CUDA=1 RINGCHECK_TESTS=1
 "$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda \
@@ -28,7 +28,8 @@ for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
   cp "$build/bin/$program" "$staging/bin/"
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
-cp -L "$build/lib/libringcheck_cuda.so" "$build/lib/libringcheck_mpi.so" "$staging/lib/"
+cp -L "$build/lib/libringcheck_cuda.so" "$build/lib/libringcheck_mpi.so" \
+  "$build/lib/libforeign_nccl.so" "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do
