@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/rig.h"
 #include "bench/sweep.h"
+#include "cp/device/cuda_library.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -25,6 +26,20 @@ void verification(benchmark::State& state, parity::Case test) {
   state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
+// Two ranks that share a GPU, at a shape that is trained.
+void add_gpu(std::vector<Benchmark>& list) {
+  for (const char* kernel : {"cudnn", "wgmma"})
+    for (const int64_t kv_heads : {8, 32}) {
+      parity::Case test = parity::parse_case("P2/hq32/s8K/d128/bf16");
+      test.device = "cuda";
+      test.kernel = kernel;
+      test.kv_heads = kv_heads;
+      list.push_back({std::string("verification/cuda/") + kernel + "/P2/hq32/hkv" +
+                          std::to_string(kv_heads) + "/s8192/d128",
+                      [test](benchmark::State& state) { verification(state, test); }});
+    }
+}
+
 void add(std::vector<Benchmark>& list) {
   for (const int64_t seq : {48, 256, 1024})
     for (const int world : {1, 2, 4, 8})
@@ -37,6 +52,7 @@ void add(std::vector<Benchmark>& list) {
                             "/d" + std::to_string(dim),
                         [test](benchmark::State& state) { verification(state, test); }});
       }
+  if (!why_no_cuda()) add_gpu(list);
 }
 
 const Sweeps::Add registered{"verification", add};

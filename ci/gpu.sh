@@ -163,7 +163,7 @@ long() {
 }
 # The float64 reference: its plain passes, the fused ones, truth with every bound.
 reference() {
-  on 0 "$here/run" ringcheck_bench --benchmark_filter='reference/.*cuda' --benchmark_repetitions=3 \
+  on 0 "$here/run" ringcheck_bench --benchmark_filter='(reference|verification)/.*cuda' --benchmark_repetitions=3 \
     --json "$out/gpu1_reference.json" >"$out/gpu1_reference.txt" 2>&1
 }
 # Throughput beside one GPU: ranks as threads, and as processes over NCCL.
