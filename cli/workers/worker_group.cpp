@@ -25,7 +25,7 @@ int most_ranks(const std::vector<parity::Case>& cases, const parity::Judging& ju
     for (const std::string& name : oracles_for(judging, test, *parity::subject_of(test)))
       if (const auto& variations = parity::Oracles::at(name).variations)
         for (const parity::Run& run : variations(test))
-          most = std::max(most, run.test.world);
+          most = std::max(most, parity::ranks_of(run));
   }
   return most;
 }

@@ -14,15 +14,18 @@ struct Kept : torch::CustomClassHolder {
 
 class Attention : public torch::autograd::Function<Attention> {
  public:
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& q,
-                            const at::Tensor& k, const at::Tensor& v,
-                            const std::shared_ptr<ContextParallel>& attention) {
+  // What it keeps must not be what it returns, whose history would then keep itself alive.
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx,
+                                                const at::Tensor& q, const at::Tensor& k,
+                                                const at::Tensor& v,
+                                                const std::shared_ptr<ContextParallel>& attention) {
     auto kept = c10::make_intrusive<Kept>();
     kept->attention = attention;
     kept->context = attention->forward(q, k, v);
-    const at::Tensor o = kept->context.o;
+    const at::Tensor o = kept->context.o.alias(), lse = kept->context.lse.alias();
     ctx->saved_data["kept"] = c10::IValue::make_capsule(std::move(kept));
-    return o.alias();
+    ctx->mark_non_differentiable({lse});
+    return {o, lse};
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
@@ -36,10 +39,11 @@ class Attention : public torch::autograd::Function<Attention> {
 
 }  // namespace
 
-at::Tensor context_parallel_attention(const at::Tensor& q, const at::Tensor& k,
-                                      const at::Tensor& v,
-                                      const std::shared_ptr<ContextParallel>& attention) {
-  return Attention::apply(q, k, v, attention);
+AttentionOutput context_parallel_attention(const at::Tensor& q, const at::Tensor& k,
+                                           const at::Tensor& v,
+                                           const std::shared_ptr<ContextParallel>& attention) {
+  const torch::autograd::variable_list outputs = Attention::apply(q, k, v, attention);
+  return {outputs[0], outputs[1]};
 }
 
 }  // namespace ringcheck

@@ -10,6 +10,7 @@ std::optional<std::string> Demand::unmet(const Promise& promise) const {
     return "a subject that works by the strategy of the case";
   if (separate_passes && !promise.separate_passes)
     return "a subject whose passes can be called one by one";
+  if (autograd && !promise.autograd) return "a subject that is an operation of autograd";
   if (counts_memory && !promise.counts.contains(Promise::Counts::kMemory))
     return "a subject whose memory is counted";
   return std::nullopt;

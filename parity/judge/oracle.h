@@ -30,6 +30,7 @@ struct Demand {
   bool same_bits = false;        // that it is deterministic
   bool by_strategy = false;      // that it works as the strategy of the case says
   bool separate_passes = false;
+  bool autograd = false;
   bool counts_memory = false;
   // The first that is not promised, in words, or nothing.
   std::optional<std::string> unmet(const Promise& promise) const;

@@ -37,7 +37,11 @@ Status overall(const std::vector<OracleVerdict>& oracles) {
                        [&](const OracleVerdict& oracle) { return oracle.status == status; });
   };
   if (any(Status::kFail)) return Status::kFail;
-  if (any(Status::kInconclusive)) return Status::kInconclusive;
+  // A relation that shows nothing takes nothing from what others show.
+  const bool vacuous = std::any_of(oracles.begin(), oracles.end(), [](const OracleVerdict& oracle) {
+    return oracle.status == Status::kInconclusive && oracle.about == About::kValues;
+  });
+  if (vacuous) return Status::kInconclusive;
   const bool shown = std::any_of(oracles.begin(), oracles.end(), [](const OracleVerdict& oracle) {
     return oracle.status == Status::kPass && oracle.about != About::kForm;
   });

@@ -23,7 +23,7 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& e) {
   OracleVerdict verdict = same_bits_in_all_runs(e);
-  if (!e.variations.front().solved_meanwhile) {
+  if (!e.variations.front().did_as_asked) {
     verdict.status = Status::kFail;
     verdict.findings.push_back("the subject promised passes that can be called one by one, and did "
                                "not do what was asked between them");
@@ -33,11 +33,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "saved-state",
-    {"what the forward pass saves survives: a first backward pass, and F of another problem, "
-     "change no bit of the next backward pass",
-     judge,
-     runs, Oracle::Rigour::kExact, "further runs", "",
-     {.same_bits = true, .separate_passes = true}}};
+    {.proves = "F of another problem before it changes no bit of F, and what the forward pass saves "
+               "survives: nor does a first backward pass, with F of the other problem, change the next",
+     .judge = judge, .variations = runs, .rigour = Oracle::Rigour::kExact, .cost = "further runs",
+     .demand = {.same_bits = true, .separate_passes = true}, .one_in = 8}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -4,7 +4,11 @@
 
 #include <ATen/ATen.h>
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include <nlohmann/json.hpp>
+
+#include "cp/attention/autograd.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -19,6 +23,7 @@ void solve_aside(ContextParallel& attention, const Problem& local) {
 RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts,
                        const Problem& local, const std::optional<Problem>& meanwhile) {
   ContextParallel attention(comm, parts);
+  if (meanwhile) solve_aside(attention, meanwhile->to(comm.device(), true));
   auto context = attention.forward(local.q, local.k, local.v);
   if (meanwhile) {
     attention.backward(context, local.d_o);
@@ -26,11 +31,23 @@ RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts
   }
   const Gradients gradients = attention.backward(context, local.d_o);
   RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
-  output.solved_meanwhile = meanwhile.has_value();
+  output.did_as_asked = meanwhile.has_value();
   if (parts.rope.pairing != Rope::Pairing::kNone) {
     output.q_rotated = context.q.q;
     output.k_rotated = context.kv.k().clone();
   }
+  return output;
+}
+
+RankOutput through_autograd(Communicator& comm, const ContextParallel::Options& parts,
+                            const Problem& local) {
+  const auto attention = std::make_shared<ContextParallel>(comm, parts);
+  const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(true); };
+  const at::Tensor q = leaf(local.q), k = leaf(local.k), v = leaf(local.v);
+  const auto [o, lse] = context_parallel_attention(q, k, v, attention);
+  const auto gradients = torch::autograd::grad({o}, {q, k, v}, {local.d_o});
+  RankOutput output{o.detach(), lse, gradients[0], gradients[1], gradients[2], {}, {}, {}};
+  output.did_as_asked = true;
   return output;
 }
 
@@ -44,7 +61,7 @@ Promise promise_of_ours(const Case& test) {
   using Counts = Promise::Counts;
   promise.counts = {Counts::kTraffic, Counts::kWork, Counts::kMemory};
   promise.by_strategy = true;
-  promise.separate_passes = true;
+  promise.separate_passes = promise.autograd = true;
   promise.charts = charts_of(test);
   return promise;
 }
@@ -97,7 +114,9 @@ RankOutput context_parallel(Communicator& comm, const Case& test, const RankInpu
 
 RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
                                  const Case&, const RankInput& input) {
-  return both_passes(comm, parts, input.local.to(comm.device(), true), input.meanwhile);
+  const Problem local = input.local.to(comm.device(), true);
+  return input.by_autograd ? through_autograd(comm, parts, local)
+                           : both_passes(comm, parts, local, input.meanwhile);
 }
 
 }  // namespace ringcheck::parity

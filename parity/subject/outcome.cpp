@@ -156,9 +156,17 @@ std::set<std::string> withheld(const Promise& promise) {
   return names;
 }
 
+// What is promised of this run.
+Promise promise_for(const Run& run, const Subject& subject) {
+  Promise promise = subject.promise(run.test);
+  if (run.by_autograd)
+    for (const char* rotated : {"q", "k"}) promise.shows.erase(rotated);
+  return promise;
+}
+
 std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
-  const Promise promise = subject.promise(test);
+  const Promise promise = promise_for(run, subject);
   const RankInput input = input_of(run, world.rank());
   const std::shared_ptr<void> around =
       run.surroundings ? run.surroundings(world, test) : std::shared_ptr<void>();
@@ -169,7 +177,7 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   collect_further(world, test, own, outcome);
   outcome.ranks = collect(world, own.record);
   outcome.withheld = withheld(promise);
-  outcome.solved_meanwhile = world.agree_max(own.solved_meanwhile ? int64_t{0} : int64_t{1}) == 0;
+  outcome.did_as_asked = world.agree_max(own.did_as_asked ? int64_t{0} : int64_t{1}) == 0;
   world.finish();
   if (world.rank() != 0) return std::nullopt;
   return outcome;
@@ -212,7 +220,8 @@ std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world,
 }
 
 std::optional<std::string> refuses(const Run& run, const Subject& subject) {
-  const bool rank_by_rank = run.surroundings || run.meanwhile || run.first_device != 0;
+  const bool rank_by_rank = run.surroundings || run.meanwhile || run.by_autograd ||
+                            run.beside_another_group || run.first_device != 0;
   if (rank_by_rank && dynamic_cast<const WholeSubject*>(&subject) != nullptr)
     return "the subject answers for all ranks at once, so nothing surrounds one of them";
   return subject.refuses(run.test);

@@ -20,7 +20,7 @@ struct Outcome {
   std::vector<RankRecord> ranks;
   std::vector<std::string> missing = {};  // tensors that were not returned, with the rank, in words
   std::set<std::string> withheld = {};    // of o, lse, dq, dk, dv: what was not promised
-  bool solved_meanwhile = false;
+  bool did_as_asked = false;
   std::map<std::string, at::Tensor> others = {};  // further tensors, by name
 
   bool shows_rotated() const { return q_rotated.defined() && k_rotated.defined(); }

@@ -24,10 +24,13 @@ namespace ringcheck::parity {
 struct RankInput {
   Problem local;
   Positions positions;
-  // Where there is one: between the forward pass of `local` and the backward pass that counts come
-  // a backward pass whose gradients are dropped and all of this other problem, by a subject whose
-  // passes can be called one by one.
+  // Where there is one, by a subject whose passes can be called one by one, and with what it made for
+  // this layout and mask: all of this other problem comes first; and between the forward pass of
+  // `local` and the backward pass that counts come a backward pass whose gradients are dropped and all
+  // of the other problem again.
   std::optional<Problem> meanwhile = {};
+  // As an operation of autograd, by a subject that is one.
+  bool by_autograd = false;
 };
 
 // How the values of the ranks make one tensor: pieces in the order of the sequence, the same on
@@ -47,7 +50,7 @@ struct RankOutput {
   at::Tensor o, lse, dq, dk, dv;
   at::Tensor q_rotated, k_rotated;  // q and k as they were attended
   RankRecord record;  // whoever runs the subject counts, and writes it when it has returned
-  bool solved_meanwhile = false;  // what the input asked for was done
+  bool did_as_asked = false;  // what the input asked for beside the passes was done
   std::map<std::string, Placed> others = {};
 };
 

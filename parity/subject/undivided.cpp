@@ -30,7 +30,7 @@ class Undivided final : public WholeSubject {
     Promise promise = ours()->promise(alone(test));
     promise.counts.clear();
     promise.by_strategy = false;
-    promise.separate_passes = false;
+    promise.separate_passes = promise.autograd = false;
     promise.charts.clear();
     return promise;
   }

@@ -30,13 +30,39 @@ ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Obs
   return {test.world, deadline, std::move(observer), device_type_of(test), first_device};
 }
 
+namespace {
+
+// The same with every tensor negated: what leaks from a group into another one changes its numbers.
+Run negated(Run run) {
+  run.problem = [problem = run.problem](const Case& test, const Positions& positions) {
+    Problem p = problem(test, positions);
+    return Problem{-p.q, -p.k, -p.v, -p.d_o};
+  };
+  return run;
+}
+
+// Ranks of even and of odd number are two groups; each is split again, into its ranks in reverse.
+std::optional<Outcome> solve_in_group(const Run& run, Communicator& everybody,
+                                      const Subject& subject) {
+  const bool counts = everybody.rank() % 2 == 1;
+  const auto half = everybody.split(counts ? 1 : 0, everybody.rank());
+  const auto group = half->split(0, -half->rank());
+  auto outcome = solve_on_ranks(counts ? run : negated(run), *group, subject);
+  return counts ? std::move(outcome) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Outcome> ThreadRanks::solve(const Run& run, const Subject& subject) {
   if (const WholeSubject* all = whole(subject)) return solved(run, *all);
+  ThreadWorld threads = threads_of(run.test, deadline_, observer_, run.first_device);
+  threads.size = ranks_of(run);
   std::optional<Outcome> outcome;
-  ringcheck::run(threads_of(run.test, deadline_, observer_, run.first_device),
-                 [&](Communicator& comm) {
-                   if (auto result = solve_on_ranks(run, comm, subject)) outcome = std::move(result);
-                 });
+  ringcheck::run(threads, [&](Communicator& comm) {
+    auto result = run.beside_another_group ? solve_in_group(run, comm, subject)
+                                           : solve_on_ranks(run, comm, subject);
+    if (result) outcome = std::move(result);
+  });
   return outcome;
 }
 

@@ -109,6 +109,15 @@ SharedSubject offsets_wrap(int64_t elements) {
   });
 }
 
+// The layout of the group is read by the rank in the world.
+void shard_of_the_world_rank(Parts& parts, Communicator& comm, const Case&) {
+  for (std::vector<Positions>* side : {&parts.plan.layout.queries, &parts.plan.layout.keys}) {
+    const std::vector<Positions> all = *side;
+    for (int rank = 0; rank < comm.size(); ++rank)
+      (*side)[rank] = all[comm.world_rank(rank) % comm.size()];
+  }
+}
+
 const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"sharding", {
@@ -122,6 +131,11 @@ const FaultGroup group{"sharding", {
     .wrong = "the tokens are put in the balancer's order twice",
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward,
     .subject = reordered_twice()}},
+  {"shard_of_the_world_rank", {
+    .operators = {"M45"}, .stands_for = "ranks of tensor parallelism between those of a sequence",
+    .wrong = "in a group that is not the world a rank takes the positions of another one",
+    .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward, .proves = "groups",
+    .subject = with_parts(shard_of_the_world_rank)}},
   {"contiguous_taken_for_zigzag", {
     .operators = {"M23"}, .stands_for = "B42 slime#1871",
     .wrong = "plain shards are put together as head and tail ones",

@@ -173,6 +173,44 @@ SharedSubject staged_where_negative() {
   });
 }
 
+// What autograd returns is also what its node keeps: neither is ever freed.
+SharedSubject output_in_its_own_history() {
+  using Kept = Memory<std::vector<at::Tensor>>;
+  return ours_with([all = std::make_shared<Kept>()](Communicator& comm, const Case& test,
+                                                    const RankInput& input) {
+    RankOutput output = context_parallel(comm, test, input);
+    if (input.by_autograd)
+      all->update(own_key(comm, test),
+                  [&](std::vector<at::Tensor>& kept) { kept.push_back(output.o); });
+    return output;
+  });
+}
+
+// One strategy serves all passes of an attention.
+class Shared final : public Strategy {
+ public:
+  explicit Shared(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+  Partial forward(const QBlock& q, const KvBlock& own) override {
+    return strategy_->forward(q, own);
+  }
+  Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
+    return strategy_->backward(q, own, saved);
+  }
+
+ private:
+  std::shared_ptr<Strategy> strategy_;
+};
+
+void one_strategy_for_all_passes(Parts& parts, Communicator&, const Case&) {
+  parts.strategy.make = [make = parts.strategy.make, made = std::shared_ptr<Strategy>()](
+                            Communicator& comm, const Plan& plan) mutable {
+    if (!made) made = make(comm, plan);
+    return std::make_unique<Shared>(made);
+  };
+}
+
+constexpr const char* kKept =
+    "ring:allgather[keep]/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
 constexpr const char* kPositiveFirst =
     "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24/seed2";
 const Named kForward{.tensors = {"o", "lse"}};
@@ -209,6 +247,16 @@ const FaultGroup group{"state", {
     .wrong = "LSE of a forward pass overwrites that of the one before, which has yet to go back",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dq", "dk", "dv"}},
     .proves = "saved-state", .subject = with_kernel(one_place_for_lse)}},
+  {"one_strategy_for_all_passes", {
+    .operators = {"M20"}, .stands_for = "a plan object that is made once a layer",
+    .wrong = "K and V that were gathered for one call serve the next, whose own they are not",
+    .site = Site::kStrategy, .cases = {kKept}, .names = kForward, .proves = "saved-state",
+    .subject = with_parts(one_strategy_for_all_passes)}},
+  {"output_in_its_own_history", {
+    .operators = {"M51"}, .stands_for = "a custom autograd function that saves its own output",
+    .wrong = "the output of every call through autograd keeps itself alive",
+    .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes more"}},
+    .proves = "autograd", .subject = output_in_its_own_history()}},
   {"sum_lost_now_and_then", {
     .stands_for = "a race in an atomic sum of dQ",
     .wrong = "every fifth call loses dQ of rank 1, by a subject that promises no equal bits",

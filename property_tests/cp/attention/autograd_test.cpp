@@ -52,7 +52,7 @@ std::string unlike(const parity::Problem& leaves, const Gradients& expected) {
 // loss.backward() gives the gradients of ContextParallel::backward, bit for bit.
 TEST(Autograd, LossBackwardIsContextParallelBackward) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients& expected) {
-    const at::Tensor o = context_parallel_attention(x.q, x.k, x.v, attention);
+    const at::Tensor o = context_parallel_attention(x.q, x.k, x.v, attention).o;
     (o * x.d_o).sum().backward();
     return unlike(x, expected);
   });
@@ -61,19 +61,19 @@ TEST(Autograd, LossBackwardIsContextParallelBackward) {
 // The output is that of the forward pass; it requires a gradient where an input does.
 TEST(Autograd, OutputIsContextParallelForward) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients&) {
-    const at::Tensor o = context_parallel_attention(x.q, x.k, x.v, attention);
+    const auto [o, lse] = context_parallel_attention(x.q, x.k, x.v, attention);
     const auto context = attention->forward(x.q.detach(), x.k.detach(), x.v.detach());
-    if (!o.requires_grad())
-      return std::string("no gradient is required");
-    return difference(o.detach(), context.o);
+    if (!o.requires_grad() || lse.requires_grad())
+      return std::string("O requires a gradient, and LSE none");
+    return difference(o.detach(), context.o) + difference(lse, context.lse);
   });
 }
 
 // Gradients accumulate over two layers that share their inputs, as autograd adds them.
 TEST(Autograd, TwoUsesAddUp) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients& once) {
-    const at::Tensor first = context_parallel_attention(x.q, x.k, x.v, attention);
-    const at::Tensor second = context_parallel_attention(x.q, x.k, x.v, attention);
+    const at::Tensor first = context_parallel_attention(x.q, x.k, x.v, attention).o;
+    const at::Tensor second = context_parallel_attention(x.q, x.k, x.v, attention).o;
     ((first + second) * x.d_o).sum().backward();
     return unlike(x, {once.dq + once.dq, once.dk + once.dk, once.dv + once.dv});
   });
@@ -82,7 +82,7 @@ TEST(Autograd, TwoUsesAddUp) {
 // The incoming gradient may have any strides: that of sum() is one element, expanded.
 TEST(Autograd, AnExpandedGradientIsTaken) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients&) {
-    context_parallel_attention(x.q, x.k, x.v, attention).sum().backward();
+    context_parallel_attention(x.q, x.k, x.v, attention).o.sum().backward();
     auto context = attention->forward(x.q.detach(), x.k.detach(), x.v.detach());
     return unlike(x, attention->backward(context, at::ones_like(context.o)));
   });
@@ -92,7 +92,7 @@ TEST(Autograd, AnExpandedGradientIsTaken) {
 TEST(Autograd, GradientsFlowIntoTheModel) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients&) {
     const at::Tensor w = at::full({1}, 2, x.q.options()).requires_grad_(true);
-    (context_parallel_attention(x.q.detach() * w, x.k, x.v, attention) * x.d_o).sum().backward();
+    (context_parallel_attention(x.q.detach() * w, x.k, x.v, attention).o * x.d_o).sum().backward();
     auto context = attention->forward(x.q.detach() * 2, x.k.detach(), x.v.detach());
     const Gradients d = attention->backward(context, x.d_o);
     const at::Tensor expected = (d.dq * x.q.detach()).sum_to_size({1});

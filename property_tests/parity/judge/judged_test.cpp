@@ -96,6 +96,11 @@ TEST(Judged, FormAloneMakesNoPass) {
             Status::kPass);
   EXPECT_EQ(overall({said(About::kForm, Status::kPass), said(About::kValues, Status::kNotApplicable)}),
             Status::kInconclusive);
+  EXPECT_EQ(overall({said(About::kRelation, Status::kInconclusive)}), Status::kInconclusive);
+  EXPECT_EQ(overall({said(About::kValues, Status::kPass), said(About::kRelation, Status::kInconclusive)}),
+            Status::kPass);
+  EXPECT_EQ(overall({said(About::kValues, Status::kInconclusive), said(About::kRelation, Status::kPass)}),
+            Status::kInconclusive);
   const Verdict verdict = judged("P2/s16", {"returned", "counters"});
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   EXPECT_THAT(verdict.judged.at("o"), Each(JudgedBy::kNobody));

@@ -32,7 +32,7 @@ inline constexpr const char* kCases[] = {"causal/float64/P1", "full/float32/P2",
                                          "window[9]/fp16/P5", "doc[17,23]/bf16/P8"};
 std::string with_rope(const std::string& text);
 
-// What an oracle says of ours: in packed documents positions do not shift.
+// What an oracle says of ours: in packed documents positions do not shift, one rank makes no group.
 Status of_ours(const std::string& oracle, const std::string& text);
 
 }  // namespace ringcheck::circumstances

@@ -21,7 +21,8 @@ using namespace circumstances;
 TEST(Circumstances, OursPasses) {
   for (const char* text : kCases)
     for (const char* oracle : {"repetition", "run-to-run", "larger-batch", "poison", "saved-state",
-                               "allocation-history", "leak", "splitting", "position-shift"})
+                               "allocation-history", "leak", "splitting", "position-shift", "autograd",
+                               "groups"})
       EXPECT_EQ(status(oracle, text, kNothing), of_ours(oracle, text)) << oracle << " " << text;
 }
 
@@ -56,7 +57,7 @@ TEST(SavedState, RejectsASharedBuffer) {
     if (input.meanwhile) context.kv = forward(*input.meanwhile).kv;
     const Gradients g = attention.backward(context, input.local.d_o);
     RankOutput output{context.o, context.lse, g.dq, g.dk, g.dv, {}, {}, {}};
-    output.solved_meanwhile = true;
+    output.did_as_asked = true;
     return output;
   });
   for (const char* text : kCases)
@@ -94,7 +95,7 @@ TEST(SavedState, RejectsGradientsThatAddUp) {
 // Passes that cannot be called one by one are no failure where that was never promised, and one where
 // it was.
 TEST(SavedState, HoldsTheSubjectToItsPromise) {
-  const Spoil cannot = [](auto&, auto&, auto&, RankOutput& o) { o.solved_meanwhile = false; };
+  const Spoil cannot = [](auto&, auto&, auto&, RankOutput& o) { o.did_as_asked = false; };
   const auto broken = judged("saved-state", kCases[2], spoilt(cannot));
   EXPECT_EQ(broken.status, Status::kFail);
   EXPECT_THAT(broken.findings, testing::Contains(testing::HasSubstr("one by one")));
@@ -103,6 +104,25 @@ TEST(SavedState, HoldsTheSubjectToItsPromise) {
   }));
   EXPECT_EQ(said.status, Status::kNotApplicable);
   EXPECT_THAT(said.findings, testing::ElementsAre(testing::HasSubstr("one by one")));
+}
+
+// An operation that was promised and is not there is a failure; one that was not promised is none.
+TEST(Autograd, HoldsTheSubjectToItsPromise) {
+  const Spoil cannot = [](auto&, auto&, auto&, RankOutput& o) { o.did_as_asked = false; };
+  const auto broken = judged("autograd", kCases[2], spoilt(cannot));
+  EXPECT_EQ(broken.status, Status::kFail);
+  EXPECT_THAT(broken.findings, testing::Contains(testing::HasSubstr("not called as one")));
+  const auto said = judged("autograd", kCases[2], spoilt(cannot, [](parity::Promise& promise) {
+    promise.autograd = false;
+  }));
+  EXPECT_EQ(said.status, Status::kNotApplicable);
+}
+
+TEST(Autograd, RejectsOtherGradients) {
+  const Spoil wrong = [](auto&, auto&, const RankInput& input, RankOutput& o) {
+    if (input.by_autograd) o.dk.mul_(1.5);
+  };
+  for (const char* text : kCases) EXPECT_EQ(status("autograd", text, wrong), Status::kFail) << text;
 }
 
 // A relation between equal bits is nothing to a subject that does not promise them.
