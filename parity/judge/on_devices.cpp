@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/on_devices.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -9,11 +11,13 @@
 #include <thread>
 
 #include "cp/device/moment.h"
+#include "parity/judge/one_thread.h"
 
 namespace ringcheck::parity {
 
 void on_devices(const std::vector<at::Device>& devices, int64_t count,
                 const std::function<void(int64_t, at::Device)>& work) {
+  const OneThread alone;
   if (devices.size() == 1 || count <= 1) {
     for (int64_t i = 0; i < count; ++i) work(i, devices.front());
     return;
@@ -25,6 +29,7 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
   std::mutex failing;
   const auto run = [&](at::Device device) {
     try {
+      at::set_num_threads(1);  // a new thread has a number of its own
       const OnDevice current(device);
       for (const Moment& moment : queued) {
         moment.hold_back(device);
@@ -45,8 +50,8 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
 }
 
 std::vector<at::Device> devices_from(at::Device first) {
+  if (first.is_cpu()) return std::vector<at::Device>(threads_to_share(), first);
   std::vector<at::Device> devices{first};
-  if (first.is_cpu()) return devices;
   for (int index = 0; index < device_count(first.type()); ++index)
     if (index != first.index())
       devices.emplace_back(first.type(), static_cast<at::DeviceIndex>(index));

@@ -11,12 +11,14 @@ namespace ringcheck::parity {
 
 // Calls work(i, device) for i = 0 ... count - 1, on a thread for each device that takes the next i
 // when it is free; on one device, on the calling thread. Each thread has its device current, with a
-// stream of its own behind what the caller has queued. Returns when all is done; the first
-// exception ends the rest and is thrown here.
+// stream of its own behind what the caller has queued, and LibTorch computes on it alone, so that
+// a piece of work has the same bits however many share the pieces. Returns when all is done; the
+// first exception ends the rest and is thrown here.
 void on_devices(const std::vector<at::Device>& devices, int64_t count,
                 const std::function<void(int64_t, at::Device)>& work);
 
-// `first` and, if it is a GPU, all the others that this process can use.
+// `first` and, if it is a GPU, all the others that this process can use; the CPU as many times as
+// threads may share the work.
 std::vector<at::Device> devices_from(at::Device first);
 
 }  // namespace ringcheck::parity

@@ -10,6 +10,7 @@
 #include "cp/error.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/expected/expected.h"
+#include "parity/judge/one_thread.h"
 #include "parity/judge/rotated.h"
 #include "parity/subject/out_of_memory.h"
 
@@ -164,6 +165,7 @@ Verdict judged(const Case& test, const Subject& subject, const Observed& observe
   };
   tick();
   const Problem problem = problem_of(test).to(device_of(observed.outcome));
+  const OneThread alone;
   Verdict verdict;
   verdict.test = test;
   verdict.ranks = observed.outcome.ranks;
