@@ -3,7 +3,6 @@
 #include "cli/workers/supervisor.h"
 
 #include <c10/util/StringUtil.h>
-#include <signal.h>
 #include <string.h>
 
 #include <algorithm>
@@ -17,7 +16,9 @@
 
 #include "cli/doctor/doctor_smi.h"
 #include "cli/process/programs.h"
+#include "cli/workers/dealing.h"
 #include "cli/workers/death.h"
+#include "cli/workers/interrupts.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cli/workers/worker_group.h"
@@ -34,28 +35,6 @@ constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
 constexpr double kTimeToStart = 60, kTimeToEnd = 30;
 constexpr size_t kLineShown = 240;
 constexpr double kFlopsPerSecond = 3e8;  // of reference and bounds, on a slow core
-
-volatile sig_atomic_t interrupt_signal = 0;
-
-// While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending this process.
-class Interrupts {
- public:
-  Interrupts() {
-    struct sigaction action {};
-    action.sa_handler = [](int signal) { interrupt_signal = signal; };
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-      ::sigaction(signal, &action, &old_[signal]);
-  }
-  ~Interrupts() {
-    for (const auto& [signal, action] : old_)
-      ::sigaction(signal, &action, nullptr);
-  }
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
-
- private:
-  std::map<int, struct sigaction> old_;
-};
 
 std::string tail(const std::string& text, size_t size) {
   return text.size() <= size ? text : text.substr(text.size() - size);
@@ -76,28 +55,26 @@ std::string in_a_line(const std::string& text) {
   return all.empty() ? "it said nothing" : all;
 }
 
-// All scores of a case in float64, which the reference may hold, take little memory.
-bool is_small(const parity::Case& test) {
-  constexpr double kLittle = 1 << 28;
-  const auto rows = static_cast<double>(test.batch * test.q_heads * test.seq);
-  return rows * static_cast<double>(test.seq) * sizeof(double) <= kLittle;
-}
-
 class Supervision {
  public:
   Supervision(const std::vector<parity::Case>& cases, const SupervisorOptions& options)
       : cases_(cases), options_(options), results_(cases.size()) {}
 
   std::vector<CaseResult> operator()() {
-    const std::optional<std::string> mpirun = find_mpirun();
-    for (auto& [ranks, indexes] : by_transport()) {
-      if (ranks > 0 && !mpirun)
-        skip(indexes, "mpirun was not found; install Open MPI or put its folder into PATH");
-      else if (ranks > 0)
-        run_all({*mpirun, ranks}, indexes);
-      else
-        run_side_by_side(indexes);
-    }
+    std::map<int, Indexes> groups = by_transport();
+    const Dealt dealt = deal(cases_, groups[0], static_cast<size_t>(options_.jobs));
+    groups.erase(0);
+    run_all({}, dealt.large);
+    std::vector<std::function<void()>> players;
+    const int threads = threads_of_worker(dealt.hands.size());
+    for (const Indexes& hand : dealt.hands)
+      players.push_back([this, hand, threads] { run_all({"", 0, threads}, hand); });
+    const bool beside = overlap(groups);
+    if (beside)
+      players.push_back([this, &groups] { run_processes(groups); });
+    play(players);
+    if (!beside)
+      run_processes(groups);
     std::vector<CaseResult> results;
     for (auto& result : results_)
       results.push_back(std::move(*result));
@@ -107,12 +84,21 @@ class Supervision {
  private:
   using Indexes = std::vector<size_t>;
 
+  // Processes spend most of their time on meeting each other. What is large has the machine to
+  // itself, and a GPU may take one process only.
+  bool overlap(const std::map<int, Indexes>& by_ranks) const {
+    const auto small = [&](const auto& group) {
+      return std::ranges::all_of(group.second, [&](size_t i) { return is_small(cases_[i]); });
+    };
+    return options_.jobs > 1 && !parity::any_on_cuda(cases_) && std::ranges::all_of(by_ranks, small);
+  }
+
   static std::optional<std::string> find_mpirun() {
     const auto mpirun = find_program("mpirun");
     return mpirun ? mpirun : find_program("mpiexec");
   }
 
-  // Thread worlds first, then MPI worlds by size: one mpirun a size.
+  // Thread worlds, as of no ranks, and MPI worlds by size.
   std::map<int, Indexes> by_transport() const {
     std::map<int, Indexes> groups;
     for (size_t i = 0; i < cases_.size(); ++i)
@@ -120,31 +106,32 @@ class Supervision {
     return groups;
   }
 
-  // The large cases, each with all of the machine, then the small ones dealt to several workers at a
-  // time. The first exception is thrown here, when the workers of the others have ended.
-  void run_side_by_side(const Indexes& indexes) {
-    std::vector<Indexes> hands(static_cast<size_t>(options_.jobs));
-    Indexes large;
-    size_t dealt = 0;
-    for (const size_t index : indexes)
-      (is_small(cases_[index]) ? hands[dealt++ % hands.size()] : large).push_back(index);
-    run_all({}, large);
-    const int threads = threads_of_worker(std::min(dealt, hands.size()));
+  // One mpirun a size, one after the other.
+  void run_processes(const std::map<int, Indexes>& by_ranks) {
+    const std::optional<std::string> mpirun = find_mpirun();
+    for (const auto& [ranks, indexes] : by_ranks)
+      if (mpirun)
+        run_all({*mpirun, ranks}, indexes);
+      else
+        skip(indexes, "mpirun was not found; install Open MPI or put its folder into PATH");
+  }
+
+  // All at a time. The first exception is thrown here, when the workers of the others have ended.
+  void play(const std::vector<std::function<void()>>& players) {
     std::exception_ptr failure;
     {
-      std::vector<std::jthread> players;
-      for (const Indexes& hand : hands)
-        if (!hand.empty())
-          players.emplace_back([&, hand] {
-            try {
-              run_all(Transport{"", 0, threads}, hand);
-            } catch (...) {
-              const std::lock_guard lock(finishing_);
-              if (!failure)
-                failure = std::current_exception();
-              stopping_ = true;
-            }
-          });
+      std::vector<std::jthread> threads;
+      for (const auto& player : players)
+        threads.emplace_back([&] {
+          try {
+            player();
+          } catch (...) {
+            const std::lock_guard lock(finishing_);
+            if (!failure)
+              failure = std::current_exception();
+            stopping_ = true;
+          }
+        });
     }
     if (failure)
       std::rethrow_exception(failure);
@@ -171,8 +158,8 @@ class Supervision {
   // A new worker for what the last one left, until nothing is left.
   void run_all(const Transport& transport, Indexes pending) {
     while (!pending.empty() && !stopping_) {
-      if (interrupt_signal != 0)
-        return skip(pending, "interrupted by " + std::string(::strsignal(interrupt_signal)));
+      if (Interrupts::noted() != 0)
+        return skip(pending, "interrupted by " + std::string(::strsignal(Interrupts::noted())));
       run_some(transport, pending);
     }
   }
@@ -190,7 +177,7 @@ class Supervision {
     for (;;) {
       const bool ended = workers.poll().has_value();  // before the results: none is missed
       take(workers, all, pending);
-      if (ended || pending.empty() || interrupt_signal != 0 || stopping_)
+      if (ended || pending.empty() || Interrupts::noted() != 0 || stopping_)
         break;
       if (const uint64_t now = workers.progress(); now != progress) {
         progress = now;
@@ -202,7 +189,7 @@ class Supervision {
     }
     if (pending.empty())
       return check_end(workers, all.back());
-    if (interrupt_signal == 0 && !stopping_)
+    if (Interrupts::noted() == 0 && !stopping_)
       bury(workers, seconds_since(alive), all, pending);
   }
 

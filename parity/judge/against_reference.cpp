@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "parity/judge/on_devices.h"
+#include "parity/judge/devices/on_devices.h"
 #include "parity/judge/reference_rope.h"
 #include "parity/judge/sampling.h"
 #include "parity/judge/truth.h"

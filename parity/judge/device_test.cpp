@@ -5,7 +5,7 @@
 #include <random>
 
 #include "cp/device/cuda_library.h"
-#include "parity/judge/on_devices.h"
+#include "parity/judge/devices/on_devices.h"
 #include "reference/tiles/device_check.h"
 
 namespace ringcheck::parity {

@@ -10,7 +10,7 @@
 #include "cp/error.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/expected/expected.h"
-#include "parity/judge/one_thread.h"
+#include "parity/judge/devices/one_thread.h"
 #include "parity/judge/rotated.h"
 #include "parity/subject/out_of_memory.h"
 

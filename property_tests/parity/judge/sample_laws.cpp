@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <string>
 
-#include "parity/judge/on_devices.h"
+#include "parity/judge/devices/on_devices.h"
+#include "parity/judge/devices/one_thread.h"
 #include "property_tests/cp/rotation/emulated_ring.h"
 #include "property_tests/reference/reference_problems.h"
 #include "reference/errors/bounds.h"
@@ -113,6 +114,7 @@ RC_GTEST_PROP(Judge, DevicesDoNotMatter, ()) {
                        sigmas[i] = judged(runs[i], device).sigma;
                      });
   const Tensors together = ungrouped(sigmas, in);
+  const parity::OneThread as_there;
   const Judgement alone = judge(in, Contract{}, 2, Rope{}, {.together = 1});
   for (const auto& [name, field] : kFields) {
     RC_LOG() << name;

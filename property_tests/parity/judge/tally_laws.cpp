@@ -12,7 +12,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "parity/judge/on_devices.h"
+#include "parity/judge/devices/on_devices.h"
 #include "parity/judge/sampling.h"
 #include "property_tests/parity/case/generators.h"
 

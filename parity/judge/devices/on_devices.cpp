@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/judge/on_devices.h"
+#include "parity/judge/devices/on_devices.h"
 
 #include <ATen/Parallel.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "cp/device/moment.h"
-#include "parity/judge/one_thread.h"
+#include "parity/judge/devices/one_thread.h"
 
 namespace ringcheck::parity {
 

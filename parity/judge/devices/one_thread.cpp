@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/judge/one_thread.h"
+#include "parity/judge/devices/one_thread.h"
 
 #include <ATen/Parallel.h>
 
