@@ -60,7 +60,7 @@ int run_all(Job& job, const std::vector<parity::Case>& cases, const SupervisorOp
   // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
   const auto together = job.world(at::kCPU, std::chrono::hours(12));
   if (job.rank() == 0)  // the rank that judges
-    parity::test_before(cases, options.judging.oracles, judging_with(options.planted));
+    parity::test_before(cases, options.judging, judging_with(options.planted));
   together->agree_max(int64_t{0});
   std::vector<reports::CaseResult> results;
   for (const parity::Case& test : cases) {

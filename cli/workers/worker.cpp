@@ -67,7 +67,7 @@ parity::Judging judging_of(const Options& options) {
 
 bool passes_self_test(const std::vector<parity::Case>& cases, const Options& options) {
   try {
-    parity::test_before(cases, parse_oracles(options.oracles), judging_with(options.planted));
+    parity::test_before(cases, judging_of(options), judging_with(options.planted));
     return true;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << error.what() << std::endl;

@@ -7,6 +7,7 @@
 
 #include "parity/faults/fault.h"
 #include "parity/faults/self_test/demands.h"
+#include "parity/judge/judging.h"
 
 namespace ringcheck::parity {
 
@@ -16,17 +17,23 @@ namespace ringcheck::parity {
 // element moved beyond its bound? Every oracle is asked about the tensors that it claims: those it
 // passes, by name, on the clean outcome, in cases with data of which it has something to say. A
 // contract oracle must reject any counter of any rank that is off by one. One that compares runs
-// with each other must reject NaN in all of them. No subject is run: plain loops answer.
+// with each other must reject NaN in all of them, one that compares bits a change of the last one, and
+// one that measures growth any rank that grows. No subject is run: plain loops answer, also for the
+// other order of devices, which takes several.
 SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
                    const AskOracle& judge);
 
 // The judging as it is.
 OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
 
-// Before any case is judged, where it is judged: all of the above for these oracles, the judge's
-// own arithmetic, the reference and the closed forms against what is known, and the devices of the
-// cases. Throws SelfTestFailed, which says what first was wrong.
-void test_before(const std::vector<Case>& cases, const std::vector<std::string>& oracles,
+// Does a judging that looks at so many queries and keys of each head accept what is right, reject
+// what is wrong everywhere, and reject NaN in any one slot at which it looks?
+void examine_sample(int64_t sample, const AskOracle& judge, SelfTest& result);
+
+// Before any case is judged, where it is judged: all of the above for the oracles that these cases
+// will ask, the judge's own arithmetic, the reference and the closed forms against what is known,
+// and the devices of the cases. Throws SelfTestFailed, which says what first was wrong.
+void test_before(const std::vector<Case>& cases, const Judging& judging,
                  const AskOracle& judge = judge_plainly);
 
 }  // namespace ringcheck::parity
