@@ -29,7 +29,7 @@ struct RankInput {
   // `local` and the backward pass that counts come a backward pass whose gradients are dropped and all
   // of the other problem again.
   std::optional<Problem> meanwhile = {};
-  // As an operation of autograd, by a subject that is one.
+  // As an operation of autograd, by a subject that is one, with two backward passes through one graph.
   bool by_autograd = false;
 };
 
