@@ -16,9 +16,11 @@
 #include "cli/detection/hunters.h"
 #include "cli/detection/kill_matrix.h"
 #include "cli/detection/limits.h"
+#include "cli/detection/shards.h"
 #include "cli/verify/oracles.h"
 #include "cli/verify/profiles.h"
 #include "cli/progress.h"
+#include "cli/read_json.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
 #include "parity/faults/self_test/self_test.h"
@@ -33,8 +35,8 @@ using parity::Cell;
 using parity::Faults;
 
 struct Options {
-  std::vector<std::string> faults, dtypes, quarry;
-  std::string oracles = "all", json, cells;
+  std::vector<std::string> faults, dtypes, quarry, shards;
+  std::string oracles = "all", json, cells, shard;
   parity::Hunt hunt;
   size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool list = false, sensitivity = false;
@@ -138,8 +140,15 @@ int exit_code_of(const KillMatrix& matrix) {
   return parity::score_of(matrix.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
 }
 
+// For a profile: the first of those that were asked for in which the fault can show.
+at::ScalarType dtype_for(const parity::Fault& fault, const std::vector<at::ScalarType>& asked) {
+  for (const at::ScalarType dtype : fault.dtypes)
+    if (std::ranges::find(asked, dtype) != asked.end()) return dtype;
+  return asked.front();
+}
+
 // Every fault in every dtype; for a profile, whose cases have their own, each fault of the subject
-// once.
+// once. Of a shard, its part of them.
 std::vector<Quarry> quarry_of(const Options& options) {
   std::vector<Quarry> quarry;
   for (const std::string& name : chosen(options)) {
@@ -147,9 +156,9 @@ std::vector<Quarry> quarry_of(const Options& options) {
     if (options.hunt.profile.empty())
       for (const at::ScalarType dtype : dtypes_of(options)) quarry.push_back({name, dtype});
     else if (fault.subject)
-      quarry.push_back({name, fault.dtypes.front()});
+      quarry.push_back({name, dtype_for(fault, dtypes_of(options))});
   }
-  return quarry;
+  return options.shard.empty() ? quarry : part_of(quarry, parse_shard(options.shard));
 }
 
 KillMatrix matrix_of(const Options& options) {
@@ -157,6 +166,8 @@ KillMatrix matrix_of(const Options& options) {
   const std::vector<at::ScalarType> dtypes = dtypes_of(options);
   KillMatrix matrix;
   matrix.profile = options.hunt.profile;
+  if (!matrix.profile.empty()) matrix.dtypes = split_values(options.dtypes);
+  matrix.shard = options.shard;
   matrix.environment = environment();
   matrix.environment.command = "ringcheck faults";
   if (options.hunt.device == "cuda") matrix.environment.device = describe_gpus();
@@ -167,6 +178,34 @@ KillMatrix matrix_of(const Options& options) {
   return matrix;
 }
 
+// The cases of the profile, in the dtypes that were asked for.
+std::vector<parity::Case> cases_to_hunt_in(const Options& options) {
+  std::vector<parity::Case> cases = cases_of(profile(options.hunt.profile), options.hunt.device);
+  const std::vector<at::ScalarType> asked = dtypes_of(options);
+  std::erase_if(cases, [&](const parity::Case& test) {
+    return std::ranges::find(asked, test.dtype) == asked.end();
+  });
+  return cases;
+}
+
+int report(const KillMatrix& matrix, const Options& options) {
+  std::cout << console_text(matrix) << std::flush;
+  if (!options.json.empty()) reports::write_json(options.json, to_json(matrix));
+  return exit_code_of(matrix);
+}
+
+int merge(const Options& options) {
+  std::vector<KillMatrix> shards;
+  for (const std::string& file : options.shards) try {
+      shards.push_back(matrix_from_json(read_json(file)));
+    } catch (const nlohmann::json::exception& error) {
+      throw UsageError("--merge " + file + ": " + error.what());
+    } catch (const std::invalid_argument& error) {
+      throw UsageError("--merge " + file + ": " + error.what());
+    }
+  return report(merged(shards), options);
+}
+
 int run(Options& options) {
   if (options.list) return list(options);
   options.hunt.oracles = parse_oracles(options.oracles);
@@ -174,14 +213,13 @@ int run(Options& options) {
     throw UsageError("--kernel " + options.hunt.kernel + ": the cases of a profile have their own "
                      "kernels; leave --kernel out");
   if (!options.hunt.profile.empty())
-    options.hunt.among = cases_of(profile(options.hunt.profile), options.hunt.device);
+    options.hunt.among = cases_to_hunt_in(options);
+  if (!options.shard.empty()) parse_shard(options.shard);
   if (!options.cells.empty()) return run_part(options);
   if (!options.json.empty()) reports::check_writable(options.json);
+  if (!options.shards.empty()) return merge(options);
   if (options.sensitivity) return run_sensitivity(options);
-  const KillMatrix matrix = matrix_of(options);
-  std::cout << console_text(matrix) << std::flush;
-  if (!options.json.empty()) reports::write_json(options.json, to_json(matrix));
-  return exit_code_of(matrix);
+  return report(matrix_of(options), options);
 }
 
 const Subcommands::Add add("faults", [](CLI::App& program) {
@@ -210,13 +248,24 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   program.add_option("--profile", options->hunt.profile,
-                     "in its cases until one is killed, judged as verify judges them")
-      ->excludes("--dtype", "--sensitivity");
+                     "in its cases until one is killed, judged as verify judges them; with "
+                     "--dtype in those of these dtypes")
+      ->excludes("--sensitivity");
+  program.add_option("--shard", options->shard,
+                     "I/N: the Ith of N runs that share the faults; --merge puts their --json together")
+      ->type_name("I/N")
+      ->excludes("--sensitivity");
+  program.add_option("--merge", options->shards, "plant none: put the results of all shards together")
+      ->type_name("FILE")
+      ->excludes("--shard", "--sensitivity");
   program.add_flag("--list", options->list, "print the faults, plant none");
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");
   return [options, oracles] {
-    if (!options->hunt.profile.empty() && oracles->count() == 0) options->oracles.clear();
+    if (!options->hunt.profile.empty() && oracles->count() == 0) {
+      options->oracles.clear();
+      options->hunt.drawn = true;
+    }
     return run(*options);
   };
 });

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "cli/detection/kill_matrix.h"
@@ -26,6 +27,8 @@ class Hunter {
  public:
   Hunter(std::vector<Quarry> list, const parity::Hunt& hunt, std::string stem)
       : list_(std::move(list)), hunt_(hunt), stem_(std::move(stem)) {
+    for (const parity::Case& test : hunt.among)
+      dtypes_.insert(parity::dtype_text(test.dtype));
     start();
   }
 
@@ -48,12 +51,15 @@ class Hunter {
  private:
   void start() {
     Command command{{own_path(), "faults", "--jobs", "1", "--kernel", hunt_.kernel, "--device",
-                     hunt_.device, "--oracles", text_of(hunt_.oracles), "--cells",
-                     stem_ + ".cells"},
+                     hunt_.device, "--cells", stem_ + ".cells"},
                     {{"OMP_NUM_THREADS", "1"}},
                     stem_ + ".log"};
+    if (!hunt_.drawn)
+      command.words.insert(command.words.end(), {"--oracles", text_of(hunt_.oracles)});
     if (!hunt_.profile.empty())
       command.words.insert(command.words.end(), {"--profile", hunt_.profile});
+    for (const std::string& dtype : dtypes_)
+      command.words.insert(command.words.end(), {"--dtype", dtype});
     if (hunt_.ask_all) command.words.push_back("--ask-all");
     for (size_t i = done_; i < list_.size(); ++i)
       for (const std::string& word :
@@ -76,6 +82,7 @@ class Hunter {
   }
 
   std::vector<Quarry> list_;
+  std::set<std::string> dtypes_;  // of a profile
   const parity::Hunt& hunt_;
   std::string stem_;
   std::unique_ptr<Process> process_;

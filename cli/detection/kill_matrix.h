@@ -19,6 +19,8 @@ struct KillMatrix {
   reports::Environment environment;
   std::vector<std::string> oracles;
   std::string profile;  // in whose cases they were planted, one cell a fault; else in their own
+  std::vector<std::string> dtypes;  // of the cases of a profile; empty: all
+  std::string shard;                // "2/4": the second of four runs that share the faults; else empty
   parity::SelfTest self_test;
   std::vector<parity::Cell> cells;
 };

@@ -45,6 +45,8 @@ nlohmann::json to_json(const Cell& cell) {
     json["milliseconds"] = std::round(100 * cell.milliseconds) / 100;
     json["localised"] = cell.localised;
     json["finding"] = cell.finding;
+    if (cell.names_tensor) json["names_tensor"] = *cell.names_tensor;
+    if (cell.names_rank) json["names_rank"] = *cell.names_rank;
   }
   for (const auto& [peer, status] : cell.peers) json["peers"][peer] = to_text(status);
   if (cell.cases > 0) json["cases"] = cell.cases;
@@ -67,6 +69,8 @@ Cell cell_from_json(const nlohmann::json& json) {
   cell.milliseconds = json.value("milliseconds", 0.0);
   cell.localised = json.value("localised", false);
   cell.finding = json.value("finding", "");
+  if (json.contains("names_tensor")) cell.names_tensor = json["names_tensor"].get<bool>();
+  if (json.contains("names_rank")) cell.names_rank = json["names_rank"].get<bool>();
   cell.cases = json.value("cases", 0);
   cell.test = json.value("case", "");
   cell.reason = json.value("reason", "");
@@ -89,6 +93,8 @@ nlohmann::json to_json(const KillMatrix& matrix) {
                      {"unclean", unclean(matrix)},
                      {"cells", nlohmann::json::array()}};
   if (!matrix.profile.empty()) own["profile"] = matrix.profile;
+  if (!matrix.dtypes.empty()) own["dtypes"] = matrix.dtypes;
+  if (!matrix.shard.empty()) own["shard"] = matrix.shard;
   for (const auto& [peer, theirs] : scores_of_peers(matrix)) own["peers"][peer] = score(theirs);
   if (matrix.profile.empty())  // the cells of a profile are in no one dtype
     for (const std::string& dtype : dtypes_of(matrix))
@@ -103,6 +109,8 @@ KillMatrix matrix_from_json(const nlohmann::json& file) {
   matrix.environment = environment;
   matrix.oracles = json.at("oracles");
   matrix.profile = json.value("profile", "");
+  matrix.dtypes = json.value("dtypes", std::vector<std::string>());
+  matrix.shard = json.value("shard", "");
   matrix.self_test.demands = json.at("self_test").at("demands");
   matrix.self_test.failures = json.at("self_test").at("failures");
   for (const nlohmann::json& cell : json.at("cells")) matrix.cells.push_back(cell_from_json(cell));

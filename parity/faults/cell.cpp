@@ -62,16 +62,20 @@ Said said_by(const Verdict& verdict) {
   return said;
 }
 
+bool names_tensor(const Named& wanted, const Said& said) {
+  if (wanted.tensors.empty()) return true;
+  const auto first = first_wrong(said.tensors);
+  return !first.empty() && std::ranges::all_of(first, [&](const std::string& tensor) {
+    return any_of(wanted.tensors, tensor);
+  });
+}
+
+bool names_rank(const Named& wanted, const Said& said) {
+  return wanted.rank < 0 || any_says(said.findings, "rank " + std::to_string(wanted.rank));
+}
+
 bool localises(const Named& wanted, const Said& said) {
-  if (!wanted.tensors.empty()) {
-    const auto first = first_wrong(said.tensors);
-    for (const std::string& tensor : first)
-      if (!any_of(wanted.tensors, tensor)) return false;
-    if (first.empty()) return false;
-  }
-  if (wanted.rank >= 0 && !any_says(said.findings, "rank " + std::to_string(wanted.rank)))
-    return false;
-  return std::ranges::all_of(
+  return names_tensor(wanted, said) && names_rank(wanted, said) && std::ranges::all_of(
       wanted.words, [&](const std::string& word) { return any_says(said.findings, word); });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Cell {
   std::string killer;                // the cheapest that saw it
   double milliseconds = 0;           // until then: the run of the case, and this oracle
   bool localised = false;            // the verdict named what Fault::names says
+  // Of what it says, each by itself; nothing where it says none.
+  std::optional<bool> names_tensor = {}, names_rank = {};
   std::string finding;               // the first of the killer
   std::string reason;                // of what is not killed
   std::vector<std::string> unclean;  // what is wrong with a case without the fault: must be empty
@@ -42,7 +45,9 @@ struct Said {
 };
 Said said_by(const Verdict& verdict);
 
-// Does a verdict name what it should?
+// Does a verdict name what it should? Without demands it does.
+bool names_tensor(const Named& wanted, const Said& said);
+bool names_rank(const Named& wanted, const Said& said);
 bool localises(const Named& wanted, const Said& said);
 
 // Somebody noticed, after so long. The soonest is the killer.

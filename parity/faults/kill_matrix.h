@@ -15,6 +15,7 @@ struct Hunt {
   bool ask_all = false;  // those with further runs, too, where a cheaper oracle has killed already
   std::string kernel = "plain", device = "cpu";
   std::string profile = {};      // in its cases, `among`, and not in those of the fault
+  bool drawn = false;            // of a profile: beside the oracles those that a case draws
   std::vector<Case> among = {};
 };
 

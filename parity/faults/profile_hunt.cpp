@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "parity/case/conditions/cover.h"
 #include "parity/faults/fault_effect.h"
 #include "parity/judge/runner.h"
 
@@ -29,7 +30,14 @@ Verdict judged(const Case& test, const Fault& fault, const SharedSubject& subjec
   options.deadline = deadline_of(fault);
   options.subject = subject;
   options.judging.oracles = hunt.oracles;
+  options.judging.drawn = hunt.drawn;
   return verify(test, options);
+}
+
+void note_names(const Named& wanted, const Said& said, Cell& cell) {
+  cell.localised = localises(wanted, said);
+  if (!wanted.tensors.empty()) cell.names_tensor = names_tensor(wanted, said);
+  if (wanted.rank >= 0) cell.names_rank = names_rank(wanted, said);
 }
 
 }  // namespace
@@ -41,13 +49,15 @@ std::vector<Case> likely_first(const Fault& fault, std::vector<Case> list) {
   std::erase_if(list, [](const Case& test) {
     return test.world_kind != "thread" || test.subject != Method::kOurs;
   });
-  std::vector<std::pair<int64_t, Case>> ranked;
+  using Rank = std::pair<int64_t, int64_t>;  // how unlike, and what it costs
+  std::vector<std::pair<Rank, Case>> ranked;
   for (Case& test : list) {
     int64_t most = 0;
     for (const auto& parts : chosen) most = std::max(most, in_common(parts_of(test), parts));
-    ranked.emplace_back(-most, std::move(test));
+    const int64_t cost = cost_of(test);
+    ranked.emplace_back(Rank{-most, cost}, std::move(test));
   }
-  std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, Case>::first);
+  std::ranges::stable_sort(ranked, {}, &std::pair<Rank, Case>::first);
   list.clear();
   for (auto& [rank, test] : ranked) list.push_back(std::move(test));
   return list;
@@ -66,7 +76,7 @@ Cell hunt_among(const std::string& name, at::ScalarType dtype, const Hunt& hunt)
     const Verdict verdict = judged(test, fault, fault.subject, hunt);
     if (!killed(verdict) || killed(judged(test, fault, fault.control, hunt))) continue;
     enter(verdict, cell);
-    cell.localised = localises(fault.names, said_by(verdict));
+    note_names(fault.names, said_by(verdict), cell);
     cell.test = to_text(test);
     return cell;
   }

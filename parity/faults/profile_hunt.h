@@ -7,7 +7,7 @@
 namespace ringcheck::parity {
 
 // The cases of a list in which a subject on threads of this process can be hunted, those first that
-// have most parts in common with a case of the fault.
+// have most parts in common with a case of the fault, and of these the cheapest.
 std::vector<Case> likely_first(const Fault& fault, std::vector<Case> list);
 
 // Plants a fault of the subject in hunt.among, one case after the other, until one is killed that

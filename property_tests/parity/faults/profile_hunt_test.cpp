@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "parity/judge/judging.h"
 #include "parity/subject/ours.h"
 
 namespace ringcheck {
@@ -54,6 +55,38 @@ TEST(ProfileHunt, NamesTheCaseThatKills) {
   EXPECT_EQ(cell.cases, 1);
   EXPECT_EQ(cell.killer, "parity");
   EXPECT_TRUE(cell.localised);
+  EXPECT_EQ(cell.names_tensor, true);
+  EXPECT_EQ(cell.names_rank, std::nullopt);  // it sits on all of them
+}
+
+TEST(ProfileHunt, SaysWhetherTheRankIsNamed) {
+  const Cell cell = hunted("gradient_term_lost_on_a_rank", {kCase});
+  ASSERT_EQ(cell.result, Cell::Result::kKilled);
+  EXPECT_TRUE(cell.names_rank.has_value() || cell.names_tensor.has_value());
+  EXPECT_EQ(cell.localised,
+            cell.names_tensor.value_or(true) && cell.names_rank.value_or(true));
+}
+
+// What two cases show alike, the cheaper one shows sooner.
+TEST(ProfileHunt, BeginsWithTheCheaperOfTwoThatAreAsLikely) {
+  const std::string dear = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s400/d16/dv24/float32";
+  const std::string cheap = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s40/d16/dv24/float32";
+  const std::vector<Case> order =
+      parity::likely_first(parity::Faults::at("dq_zero"), among({dear, cheap}).among);
+  ASSERT_EQ(order.size(), 2U);
+  EXPECT_EQ(order.front().seq, 40);
+}
+
+// A relation that the case draws, as in verify, and that no oracle of one run replaces.
+TEST(ProfileHunt, AsksWhatACaseDraws) {
+  Hunt hunt = among({"ring:p2p/headtail/doc[9:12,8,8,12,8,12]/P2/b1/hq4/hkv2/s60/d16/bf16/seed1"});
+  hunt.oracles = parity::oracles_of_one_run();
+  const std::string fault = "plan_cached_without_scale";
+  EXPECT_EQ(parity::hunt_among(fault, at::kBFloat16, hunt).result, Cell::Result::kSurvived);
+  hunt.drawn = true;
+  const Cell cell = parity::hunt_among(fault, at::kBFloat16, hunt);
+  EXPECT_EQ(cell.result, Cell::Result::kKilled);
+  EXPECT_EQ(cell.killer, "scale-in-query");
 }
 
 TEST(ProfileHunt, GoesOnWhereACaseShowsNothing) {
