@@ -6,6 +6,8 @@
 
 #include "parity/case/part.h"
 #include "parity/case/regressions.h"
+#include "parity/judge/reference_rope.h"
+#include "reference/rope.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -100,6 +102,9 @@ reports::CaseResult to_result(const parity::Verdict& verdict) {
   for (const auto& [tensor, ranks] : verdict.judged)
     for (const parity::JudgedBy by : ranks)
       result.judged[tensor].push_back(parity::to_text(by));
+  if (verdict.test.rope.pairing != Rope::Pairing::kNone)
+    result.float32_angles_off = reference::single_angles_off(
+        parity::mask_of(verdict.test), parity::reference_rope(verdict.test), verdict.test.dim);
   for (size_t rank = 0; rank < verdict.ranks.size(); ++rank)
     result.ranks.push_back(to_result(static_cast<int>(rank), verdict.ranks[rank]));
   return result;

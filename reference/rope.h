@@ -25,17 +25,26 @@ struct Rope {
   double base = 10000;
   bool scaled = false;
   Llama3 llama3{};
-  bool single_angles = true;  // angles are rounded to float32, as the implementation defines them
+  // Of the arithmetic in which the implementation that is judged computes its angles: a unit
+  // roundoff. The truth's are those of float64, whatever it is.
+  double u_angle = 0x1p-53;
 };
 
 // The frequency f_c, in radians a position, of each of the dim / 2 channel pairs, base^(-2c / dim)
-// before scaling; rounded to float32 as the last step with single_angles.
+// before scaling.
 std::vector<double> frequencies(const Rope& rope, int64_t dim);
 
+// How far the angle of each pair may be off, in radians a position (docs/numerics.md, (11)), where
+// positions are numbers of that arithmetic: below 2^24 in float32.
+std::vector<double> angle_error_rates(const Rope& rope, int64_t dim);
+
+// The largest difference, in radians, between an angle in float64 and the same in float32, with
+// frequency and product rounded once each.
+double single_angles_off(const Mask& mask, const Rope& rope, int64_t dim);
+
 // x [batch, heads, seq, dim] rotated in float64 by the position of each slot inside its document.
-// The angle of pair c at position p is p * f_c with p, f_c and the product rounded to float32
-// (single_angles), or all of it in float64. Without pairing x as it is, in float64. Throws
-// std::invalid_argument where dim is odd.
+// The angle of pair c at position p is p * f_c in float64. Without pairing x as it is, in float64.
+// Throws std::invalid_argument where dim is odd.
 at::Tensor rotate(const at::Tensor& x, const Mask& mask, const Rope& rope);
 
 // The inverse rotation.

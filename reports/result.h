@@ -102,6 +102,8 @@ struct CaseResult {
   std::vector<OracleResult> oracles;
   // Who judged o, lse, dq, dk and dv, by rank: bounded, exact, nobody, or no_token where it has none.
   std::map<std::string, std::vector<std::string>> judged;
+  // With RoPE: the largest difference, in radians, of an angle in float32 from that in float64.
+  std::optional<Figure> float32_angles_off;
   std::vector<RankResult> ranks;
   std::vector<std::string> findings;  // of a hang or crash: what every rank was doing;
                                       // of a failure: how often it fails again

@@ -82,12 +82,13 @@ void from_json(const json& j, RankResult& rank) {
   if (j.contains("call")) rank.call = j.at("call");
 }
 
-// Earlier results do not say who judged what.
+// Earlier results do not say who judged what; nothing turns without RoPE.
 void to_json(json& j, const CaseResult& test) {
   j = {{"name", test.name}, {"group", test.group}, {"verdict", test.verdict},
        {"reason", test.reason}, {"reproduce", test.reproduce}, {"seconds", test.seconds},
        {"parts", test.parts}, {"oracles", test.oracles}, {"judged", test.judged},
        {"ranks", test.ranks}, {"findings", test.findings}, {"log", test.log}};
+  if (test.float32_angles_off) j["float32_angles_off"] = *test.float32_angles_off;
 }
 void from_json(const json& j, CaseResult& test) {
   test.name = j.at("name");
@@ -100,6 +101,8 @@ void from_json(const json& j, CaseResult& test) {
   test.oracles = j.at("oracles").get<std::vector<OracleResult>>();
   if (j.contains("judged"))
     test.judged = j.at("judged").get<std::map<std::string, std::vector<std::string>>>();
+  if (j.contains("float32_angles_off"))
+    test.float32_angles_off = j.at("float32_angles_off").get<Figure>();
   test.ranks = j.at("ranks").get<std::vector<RankResult>>();
   test.findings = j.at("findings").get<std::vector<std::string>>();
   test.log = j.at("log");

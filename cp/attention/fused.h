@@ -15,7 +15,7 @@ struct Fused {
   // Contiguous tensors of one accumulation type and shape.
   std::function<Partial(const Partial&, const Partial&)> merge;
   // x [batch, heads, slots, dim], contiguous; positions [slots] and frequencies [dim / 2] in
-  // accumulation type, on the device of x; direction 1 or -1.
+  // float64, on the device of x; direction 1 or -1. The result is in accumulation type.
   std::function<at::Tensor(const at::Tensor& x, const at::Tensor& positions,
                            const at::Tensor& frequencies, Rope::Pairing pairing, double direction)>
       turn;

@@ -46,10 +46,10 @@ at::Tensor token_positions(const Mask& mask, const Positions& positions,
 
 at::Tensor turn(const at::Tensor& x, const Rope& rope, const Mask& mask, const Positions& positions,
                 double direction) {
-  const auto wide = x.options().dtype(accumulation_type(x.scalar_type()));
-  if (rope.pairing == Rope::Pairing::kNone) return x.to(wide);
-  const at::Tensor p = token_positions(mask, positions, wide);
-  const at::Tensor f = frequencies(x.size(3), rope, wide);
+  if (rope.pairing == Rope::Pairing::kNone) return x.to(accumulation_type(x.scalar_type()));
+  const auto exact = x.options().dtype(at::kDouble);
+  const at::Tensor p = token_positions(mask, positions, exact);
+  const at::Tensor f = frequencies(x.size(3), rope, exact);
   const Fused* fused = fused_on(x.device());
   if (fused == nullptr) return turn_by_tensors(x, p, f, rope.pairing, direction);
   return fused->turn(x.contiguous(), p, f, rope.pairing, direction);
@@ -59,10 +59,11 @@ at::Tensor turn(const at::Tensor& x, const Rope& rope, const Mask& mask, const P
 
 at::Tensor turn_by_tensors(const at::Tensor& x, const at::Tensor& positions,
                            const at::Tensor& frequencies, Rope::Pairing pairing, double direction) {
-  const at::Tensor wide = x.to(positions.scalar_type());
+  const at::Tensor wide = x.to(accumulation_type(x.scalar_type()));
   const int64_t dim = x.size(3);
-  const at::Tensor angles = at::outer(positions, frequencies);  // [slots, dim/2]
-  const at::Tensor cos = angles.cos(), sin = angles.sin().mul_(direction);
+  at::Tensor angles = at::outer(positions, frequencies);  // [slots, dim/2]
+  const at::Tensor cos = angles.cos().to(wide.scalar_type());
+  const at::Tensor sin = angles.sin_().mul_(direction).to(wide.scalar_type());
   if (pairing == Rope::Pairing::kHalf) {
     const at::Tensor a = wide.narrow(3, 0, dim / 2), b = wide.narrow(3, dim / 2, dim / 2);
     return at::cat({a * cos - b * sin, b * cos + a * sin}, 3);

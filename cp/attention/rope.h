@@ -28,8 +28,8 @@ struct Rope {
 };
 
 // x [batch, heads, slots, dim] rotated, in accumulation type, by the position of each slot inside
-// its document. The angle of pair c at position p is p * f_c, with f_c = base^(-2c/dim) and the
-// product each rounded to the accumulation type.
+// its document. The angle of pair c at position p is p * f_c, f_c = base^(-2c/dim), in float64: in
+// float32 it would be off by 0.06 at position 2^20.
 at::Tensor rotate(const at::Tensor& x, const Rope& rope, const Mask& mask,
                   const Positions& positions);
 

@@ -56,13 +56,13 @@ Partial fused_merge(const Partial& a, const Partial& b) {
 
 // A thread a pair of channels. Half: pair c is (c, c + pairs); interleaved: (2c, 2c + 1).
 template <class T, class A>
-__global__ void turn_kernel(const T* x, const A* positions, const A* frequencies, A* out,
+__global__ void turn_kernel(const T* x, const double* positions, const double* frequencies, A* out,
                             int64_t total, int64_t slots, int pairs, bool half, A direction) {
   const int64_t step = int64_t(gridDim.x) * kThreads;
   for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < total; i += step) {
     const int64_t row = i / pairs, c = i % pairs;
-    const A angle = positions[row % slots] * frequencies[c];
-    const A cosine = cos(angle), sine = sin(angle) * direction;
+    const double angle = positions[row % slots] * frequencies[c];
+    const A cosine = static_cast<A>(cos(angle)), sine = static_cast<A>(sin(angle)) * direction;
     const int64_t first = row * 2 * pairs + (half ? c : 2 * c), second = first + (half ? pairs : 1);
     const A a = static_cast<A>(x[first]), b = static_cast<A>(x[second]);
     out[first] = a * cosine - b * sine;
@@ -73,7 +73,7 @@ __global__ void turn_kernel(const T* x, const A* positions, const A* frequencies
 at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
                       const at::Tensor& frequencies, Rope::Pairing pairing, double direction) {
   const c10::cuda::CUDAGuard device(x.device());
-  const at::Tensor out = at::empty(x.sizes(), positions.options());
+  const at::Tensor out = at::empty(x.sizes(), x.options().dtype(accumulation_type(x.scalar_type())));
   const int64_t total = x.numel() / 2;
   if (total == 0) return out;
   const auto launch = [&](auto stored, auto zero) {
@@ -81,7 +81,7 @@ at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
     using A = decltype(zero);
     turn_kernel<T, A><<<blocks(total, kThreads), kThreads, 0,
                         c10::cuda::getCurrentCUDAStream().stream()>>>(
-        x.const_data_ptr<T>(), positions.const_data_ptr<A>(), frequencies.const_data_ptr<A>(),
+        x.const_data_ptr<T>(), positions.const_data_ptr<double>(), frequencies.const_data_ptr<double>(),
         out.mutable_data_ptr<A>(), total, x.size(2), static_cast<int>(x.size(3) / 2),
         pairing == Rope::Pairing::kHalf, static_cast<A>(direction));
   };

@@ -65,7 +65,7 @@ reference::Judge AgainstReference::judge_of_all() const {
   if (sampled()) sample = {queries_, keys_, found.o, found.lse};
   const Promise promise = evidence_.promise();
   return {inputs_, promise.contracts(), promise.partials,
-          reference_rope(evidence_.test), tiling, sample};
+          reference_rope(evidence_.test, promise), tiling, sample};
 }
 
 std::vector<Tally> AgainstReference::tallies(reference::Range run,

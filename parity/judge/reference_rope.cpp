@@ -16,7 +16,12 @@ reference::Rope reference_rope(const Case& test) {
   rope.scaled = test.rope.llama3.has_value();
   if (const auto& s = test.rope.llama3)
     rope.llama3 = {s->factor, s->low, s->high, s->original_length};
-  rope.single_angles = test.dtype != at::kDouble;
+  return rope;
+}
+
+reference::Rope reference_rope(const Case& test, const Promise& promise) {
+  reference::Rope rope = reference_rope(test);
+  rope.u_angle = promise.u_angle;
   return rope;
 }
 

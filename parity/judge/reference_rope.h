@@ -3,11 +3,14 @@
 #pragma once
 
 #include "parity/case/case.h"
+#include "parity/subject/promise.h"
 #include "reference/rope.h"
 
 namespace ringcheck::parity {
 
-// The rotary embedding of a case in the words of the reference.
+// The rotary embedding of a case in the words of the reference, and what the promise of a subject
+// says of its angles.
 reference::Rope reference_rope(const Case& test);
+reference::Rope reference_rope(const Case& test, const Promise& promise);
 
 }  // namespace ringcheck::parity

@@ -16,32 +16,29 @@
 namespace ringcheck::parity {
 namespace {
 
-// A rotated pair (a, b) may be off by |a| + |b| times the error of sine and cosine, two units of
-// the accumulation type and the products, and by its one rounding to the dtype. In float64 nothing
-// rounds the frequency to fewer bits: two evaluations of it differ by some units, and the angle of
-// position p by p times as many. As sigma serves a third of it: rounding errors are bounded, not
-// Gaussian.
+// A rotated pair (a, b) may be off by |a| + |b| times the error of its angle, of sine and cosine, two
+// units of the accumulation type and the products, and by its one rounding to the dtype. As sigma
+// serves a third of it: rounding errors are bounded, not Gaussian.
 struct Expected {
   at::Tensor value, bound;
 };
 
 // Of [heads, 1, seq, dim], unrotated, in float64.
-Expected expected(const Case& test, const reference::Contract& contract,
-                  const at::Tensor& unrotated) {
-  const reference::Rope rope = reference_rope(test);
-  const at::Tensor value = reference::rotate(unrotated, mask_of(test), rope);
-  const at::Tensor one = at::ones({}, at::kDouble);
-  const at::Tensor magnitude =  // |a| + |b| of the pair
-      reference::mix_pairs(unrotated.abs(), rope.pairing, one, one, one);
+Expected expected(const Case& test, const Promise& promise, const at::Tensor& unrotated) {
+  const reference::Contract& contract = promise.contract;
+  const reference::Rope rope = reference_rope(test, promise);
+  const Mask mask = mask_of(test);
+  const at::Tensor value = reference::rotate(unrotated, mask, rope);
+  const at::Tensor error =
+      reference::angle_errors(mask, rope, test.dim, unrotated.device()) + 8 * contract.u_a;
+  const at::Tensor turning = reference::mix_pairs(unrotated.abs(), rope.pairing, error, error, error);
   const double rounding = test.dtype == at::kFloat ? 0x1p-24 : contract.u_o;
-  const double angle = test.dtype == at::kDouble ? 16 * static_cast<double>(test.seq) : 0;
-  const at::Tensor turning = magnitude * ((8 + angle) * contract.u_a);
   return {value, turning + (value.abs() + turning) * rounding +
-                     at::where(magnitude > 0, contract.eta_o + contract.eta_e, 0.0)};
+                     at::where(turning > 0, contract.eta_o + contract.eta_e, 0.0)};
 }
 
 // Some heads after the other: float64 copies of all would take much memory.
-TensorVerdict judge_tensor(const Case& test, const reference::Contract& contract, const char* name,
+TensorVerdict judge_tensor(const Case& test, const Promise& promise, const char* name,
                            const at::Tensor& actual, const at::Tensor& given) {
   if (actual.sizes() != given.sizes()) return misshapen(name, actual.sizes(), given.sizes());
   constexpr int64_t kElements = 1 << 26;
@@ -53,7 +50,7 @@ TensorVerdict judge_tensor(const Case& test, const reference::Contract& contract
   for (const reference::Range part : reference::ranges(found.size(0), heads)) {
     const auto some = [&](const at::Tensor& x) { return x.narrow(0, part.begin, part.size); };
     const Expected want = expected(
-        test, contract, zero_pads(some(unrotated), mask_of(test), {{0, test.seq}}).to(at::kDouble));
+        test, promise, zero_pads(some(unrotated), mask_of(test), {{0, test.seq}}).to(at::kDouble));
     sum.add(tally({some(found), want.value, want.bound, want.bound / 3, part.begin, positions},
                   test.seq));
   }
@@ -64,8 +61,8 @@ TensorVerdict judge_tensor(const Case& test, const reference::Contract& contract
 
 std::vector<TensorVerdict> judge_rotated(const Case& test, const Promise& promise,
                                          const Problem& problem, const Outcome& outcome) {
-  return {judge_tensor(test, promise.contract, "q", outcome.q_rotated, problem.q),
-          judge_tensor(test, promise.contract, "k", outcome.k_rotated, problem.k)};
+  return {judge_tensor(test, promise, "q", outcome.q_rotated, problem.q),
+          judge_tensor(test, promise, "k", outcome.k_rotated, problem.k)};
 }
 
 }  // namespace ringcheck::parity

@@ -10,8 +10,8 @@
 namespace ringcheck::parity {
 
 // The q and k of an outcome, as its subject says that it attended them, beside those of the problem,
-// rotated by the global position of every slot in its document (docs/numerics.md). Both must be
-// there.
+// rotated by the global position of every slot in its document, whose angle may be off by what the
+// promise says (docs/numerics.md). Both must be there.
 std::vector<TensorVerdict> judge_rotated(const Case& test, const Promise& promise,
                                          const Problem& problem, const Outcome& outcome);
 

@@ -21,8 +21,8 @@ reference::Judgement truth_of(const Case& test, const Promise& promise, const Pr
   const reference::Inputs inputs = inputs_of(test, problem, outcome);
   reference::Tiling tiling = reference::tiling_for(inputs);
   tiling.tick = tick;
-  return reference::judge(inputs, promise.contracts(), promise.partials, reference_rope(test),
-                          tiling);
+  return reference::judge(inputs, promise.contracts(), promise.partials,
+                          reference_rope(test, promise), tiling);
 }
 
 }  // namespace ringcheck::parity

@@ -46,30 +46,29 @@ at::Tensor pair_size(const Case& test, const at::Tensor& x) {
 
 // How far a rotated number may be from one whose angle is exact up to a turn that all positions
 // share: p f is rounded once, where p < S and f <= 1, and the rest is as in the oracle rope.
-at::Tensor turning_error(const Case& test, const reference::Contract& c, const at::Tensor& x) {
-  const double unit = test.dtype == at::kDouble ? 16 * c.u_a : 0x1p-24;
+at::Tensor turning_error(const Case& test, const Promise& promise, const at::Tensor& x) {
+  const reference::Contract& c = promise.contract;
   const double rounding = test.dtype == at::kFloat ? 0x1p-24 : c.u_o;
   const at::Tensor size = pair_size(test, x);
-  const double relative = 8 * c.u_a + rounding + unit * static_cast<double>(test.seq);
+  const double relative = 8 * c.u_a + rounding + promise.u_angle * static_cast<double>(test.seq);
   return size * relative + at::where(size > 0, c.eta_o + c.eta_e, 0.0);
 }
 
 // How far the scores of a query may differ between the two runs, at most, [batch, q_heads, seq].
-at::Tensor score_error(const Case& test, const reference::Contract& c, const Problem& problem) {
+at::Tensor score_error(const Case& test, const Promise& promise, const Problem& problem) {
   const int64_t group = test.q_heads / test.kv_heads;
   const at::Tensor q = problem.q.to(at::kDouble);
   if (test.rope.pairing == Rope::Pairing::kNone) return at::zeros_like(q.select(3, 0));
   const at::Tensor k = problem.k.to(at::kDouble).repeat_interleave(group, 1);
-  const at::Tensor dq = turning_error(test, c, q), dk = turning_error(test, c, k);
+  const at::Tensor dq = turning_error(test, promise, q), dk = turning_error(test, promise, k);
   const at::Tensor largest_k = (pair_size(test, k) + dk).amax(2, true);
   const at::Tensor largest_dk = dk.amax(2, true);
   return 2 * std::abs(scale_of(test)) * (dq * largest_k + pair_size(test, q) * largest_dk).sum(-1);
 }
 
 // A score that is off by e moves P by a factor of exp(2 e) at most. As sigma serves a third of it.
-void allow(const Case& test, const reference::Contract& contract, const Problem& problem,
-           Measured& run) {
-  const at::Tensor e = score_error(test, contract, problem);
+void allow(const Case& test, const Promise& promise, const Problem& problem, Measured& run) {
+  const at::Tensor e = score_error(test, promise, problem);
   const at::Tensor v = problem.v.to(at::kDouble).abs().amax(2, true).repeat_interleave(
       test.q_heads / test.kv_heads, 1);
   const at::Tensor of_o = (2 * e).expm1().unsqueeze(3) * v;
@@ -91,7 +90,7 @@ OracleVerdict judge(const Evidence& e) {
     };
   };
   Measured here = measured(e, both[0], e.variations[0]);
-  allow(e.test, e.promise().contract,
+  allow(e.test, e.promise(),
         both[0].problem(both[0].test, {{0, e.test.seq}}).to(here.value.o.device()), here);
   const Measured there = measured(e, both[1], e.variations[1]);
   return agree(e.test, image(here, rows_from(first)), image(there, rows_from(first + by)));

@@ -18,6 +18,8 @@ struct Promise {
   reference::Contract contract;  // of its arithmetic (docs/numerics.md)
   std::optional<reference::Contract> backward_contract = {};  // of its backward pass, where another
   int partials = 1;              // rounded partial results that a row of O is merged from
+  // Unit roundoff of the angles of a rotary embedding: 2^-24 where they are computed in float32.
+  double u_angle = 0x1p-53;
   bool deterministic = false;    // the same input gives the same bits
   // Tensors that every rank returns: of o, lse, dq, dk, dv, and q and k as they were attended.
   std::set<std::string> shows{"o", "lse", "dq", "dk", "dv"};

@@ -211,6 +211,29 @@ TEST(Bounds, GradientsAreTurnedBack) {
   EXPECT_TRUE(turned.bound.dv.equal(plain.bound.dv));
 }
 
+// By an angle that may be off by e, a pair (a, b) is off by up to e (|a| + |b|) more.
+TEST(Bounds, GradientsAreTurnedBackByAnglesThatMayBeOff) {
+  const Inputs in = draw(kShape, {Causal{}, kShape.seq}, 5);
+  Rope rope;
+  rope.pairing = Rope::Pairing::kHalf;
+  Contract contract;
+  contract.u_o = contract.eta_e = 0;
+  const Judgement exact = judge(in, contract, 2, rope);
+  Rope coarse = rope;
+  coarse.u_angle = 0x1p-20;
+  const Judgement judged = judge(in, contract, 2, coarse), plain = judge(in, contract, 2, Rope{});
+  const at::Tensor more = angle_errors(in.mask, coarse, kShape.dim, at::kCPU) -
+                          angle_errors(in.mask, rope, kShape.dim, at::kCPU);
+  for (const Field field : {&Tensors::dq, &Tensors::dk}) {
+    EXPECT_TRUE((judged.value.*field).equal(exact.value.*field));
+    const at::Tensor off = mix_pairs((plain.value.*field).abs(), rope.pairing, more, more, more);
+    EXPECT_FALSE(at::allclose(judged.bound.*field, exact.bound.*field, 1e-3, 0));
+    EXPECT_TRUE(at::allclose(judged.bound.*field, exact.bound.*field + off, 1e-12, 0));
+    EXPECT_TRUE((judged.sigma.*field).narrow(2, 1, kShape.seq - 1)
+                    .gt((exact.sigma.*field).narrow(2, 1, kShape.seq - 1)).all().item<bool>());
+  }
+}
+
 // Against float64, the reference errs as much as what it judges.
 TEST(Bounds, Float64IsJudgedByTwoErrors) {
   const Inputs in = draw(kShape, {Causal{}, kShape.seq}, 5);

@@ -26,7 +26,6 @@ Rope drawn_rope() {
   rope.base = *rc::gen::element(100., 10000., 500000.).as("base");
   rope.scaled = *rc::gen::arbitrary<bool>().as("scaled");
   rope.llama3 = {.factor = 8, .low = 1, .high = 4, .original_length = 8192};
-  rope.single_angles = *rc::gen::arbitrary<bool>().as("single angles");
   return rope;
 }
 
@@ -214,10 +213,9 @@ RC_GTEST_PROP(RotaryEmbedding, RotatingBackIsTheInverse, ()) {
                   norm * (8 * 0x1p-53)) <= 1);
 }
 
-// With exact angles, <rotate(x, i), rotate(y, j)> depends on i - j only.
+// <rotate(x, i), rotate(y, j)> depends on i - j only.
 RC_GTEST_PROP(RotaryEmbedding, ProductsDependOnTheDistance, ()) {
-  Rope rope = drawn_rope();
-  rope.single_angles = false;
+  const Rope rope = drawn_rope();
   const int64_t seq = *rc::gen::inRange<int64_t>(2, 40).as("seq"), dim = 8;
   const Mask mask{Full{}, seq};
   const uint64_t seed = *rc::gen::arbitrary<uint32_t>();

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -49,7 +50,6 @@ TEST(RotaryEmbedding, LlamaThreeFrequenciesByHand) {
     rope.base = 1 / (frequency * frequency);
     rope.scaled = true;
     rope.llama3 = {.factor = 8, .low = 1, .high = 4, .original_length = 8192};
-    rope.single_angles = false;
     const std::vector<double> found = frequencies(rope, 4);
     EXPECT_EQ(found.size(), 2);
     EXPECT_EQ(found[0], 1);
@@ -60,19 +60,73 @@ TEST(RotaryEmbedding, LlamaThreeFrequenciesByHand) {
   EXPECT_NEAR(second(5), 1, 0x1p-48);
 }
 
-// With single angles, frequency, position and product are those of float32.
-TEST(RotaryEmbedding, SingleAnglesAreFloats) {
+// Whatever the implementation promises, the truth's angles are those of float64, far out, too: pair 1
+// turns by 0.01 a position.
+TEST(RotaryEmbedding, AnglesAreOfFloat64) {
   Rope rope;
   rope.pairing = Rope::Pairing::kHalf;
-  const int64_t seq = 3000;
+  rope.u_angle = 0x1p-24;
+  const int64_t seq = 1 << 20;
   const at::Tensor x = numbers({1., 1., 0., 0.}).expand({1, 1, seq, 4});
   const at::Tensor found = rotate(x, {Full{}, seq}, rope)[0][0][seq - 1];
-  const float frequency = static_cast<float>(std::pow(10000., -0.5));
-  const float angle = static_cast<float>(seq - 1) * frequency;
-  EXPECT_DOUBLE_EQ(found[1].item<double>(), std::cos(static_cast<double>(angle)));
-  EXPECT_DOUBLE_EQ(found[3].item<double>(), std::sin(static_cast<double>(angle)));
-  rope.single_angles = false;
-  EXPECT_FALSE(found.equal(rotate(x, {Full{}, seq}, rope)[0][0][seq - 1]));
+  const double angle = static_cast<double>((seq - 1) / 100.L), rounding = angle * 0x1p-51;
+  EXPECT_NEAR(found[1].item<double>(), std::cos(angle), rounding);
+  EXPECT_NEAR(found[3].item<double>(), std::sin(angle), rounding);
+}
+
+// Base 16 has the frequencies 1 and 1/4, which float32 has, too, and all their products with whole
+// numbers. Base 10000 has 0.01, which it has not; documents start again.
+TEST(RotaryEmbedding, SingleAnglesAreOffByHand) {
+  Rope rope;
+  rope.base = 16;
+  EXPECT_EQ(single_angles_off({Full{}, 1 << 20}, rope, 4), 0);
+  rope.base = 10000;
+  double off = 0;
+  for (int p = 0; p < 1000; ++p)
+    off = std::max(off, std::abs(static_cast<double>(static_cast<float>(p) * 0.01F) - p / 100.));
+  EXPECT_NEAR(single_angles_off({Full{}, 1000}, rope, 4), off, 1e-14);
+  EXPECT_GT(off, 0);
+  const Mask packed{DocumentFull{{{1000, 1000}, {500, 500}}}, 1500};
+  EXPECT_NEAR(single_angles_off(packed, rope, 4), off, 1e-14);
+}
+
+// In the numbers of a model of today: a float32 of more than 2^19 has a last place of 2^-4.
+TEST(RotaryEmbedding, SingleAnglesAreOffByHundredthsAtAMillion) {
+  Rope rope;
+  const double off = single_angles_off({Full{}, 1 << 20}, rope, 128);
+  EXPECT_GT(off, 0x1p-5);  // half of it: the product alone
+  EXPECT_LT(off, 0x1p-4);  // and as much again: the frequency, below 1
+  rope.u_angle = 0x1p-24;
+  EXPECT_LT(off, std::ranges::max(angle_error_rates(rope, 128)) * (1 << 20));
+}
+
+// Pair 1 of base 10000 and dim 4: 0.01 = 0.64 2^-6, whose last place in float32 is 2^-30. Pair 0 is exact.
+TEST(RotaryEmbedding, AngleErrorRatesByHand) {
+  Rope rope;
+  rope.u_angle = 0x1p-24;
+  const std::vector<double> rates = angle_error_rates(rope, 4);
+  const double rounded = std::abs(static_cast<double>(0.01F) - 0.01);
+  EXPECT_DOUBLE_EQ(rates.at(0), 0x1p-52);
+  EXPECT_NEAR(rates.at(1), rounded + 0x1p-30 + 0.01 * (0x1p-24 + 0x1p-52), 0x1p-70);
+  const double third = angle_error_rates(rope, 6).at(1);  // 2c / d = 1/3, which is rounded, too
+  const double inexact = std::abs(static_cast<double>(1 / 3.F) - 1 / 3.) * std::log(10000.);
+  EXPECT_GT(third, std::pow(10000., -1 / 3.) * (inexact + 0x1p-24));
+}
+
+// A frequency in the middle of the interpolation moves more than the one it comes from.
+TEST(RotaryEmbedding, AngleErrorsOfABlendGrow) {
+  const auto rate = [](double turns) {
+    const double frequency = turns * 2 * std::numbers::pi / 8192;
+    Rope rope;
+    rope.base = 1 / (frequency * frequency);
+    rope.scaled = true;
+    rope.llama3 = {.factor = 8, .low = 1, .high = 4, .original_length = 8192};
+    rope.u_angle = 0x1p-24;
+    return angle_error_rates(rope, 4).at(1) / frequencies(rope, 4).at(1);
+  };
+  EXPECT_LE(rate(0.5), 4 * 0x1p-24);
+  EXPECT_GE(rate(2), (1 + 7 / 3.) * 5 * 0x1p-24);
+  EXPECT_LE(rate(5), 4 * 0x1p-24);
 }
 
 TEST(RotaryEmbedding, RefusesOddDimensions) {

@@ -53,6 +53,7 @@ Result full_result() {
         {{8, 9, 10, 11, 12, 13, 14}, {}}, {0, 15}, {0, 16}},
        {18, 19, 20}}};
   test.judged = {{"o", {"bounded", "nobody"}}, {"dq", {"exact", "no_token"}}};
+  test.float32_angles_off = 0.0625;
   test.parts = {{"seed", "7"}};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";

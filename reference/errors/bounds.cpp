@@ -17,22 +17,24 @@ namespace {
 
 using Field = at::Tensor Tensors::*;
 
-// A gradient turned back, its error with it: every element is cos a + sin b or -sin a + cos b.
-void turn_back(Estimate& e, Field field, const Turns& turns, const Rope& rope,
-               double u_a) {
+// A gradient turned back, its error with it: every element is cos a + sin b or -sin a + cos b, by an
+// angle that may be off.
+void turn_back(Estimate& e, Field field, const Turns& turns, const at::Tensor& angle_error,
+               Rope::Pairing pairing, double u_a) {
   const auto mix = [&](const at::Tensor& x, const at::Tensor& straight, const at::Tensor& from_b,
                        const at::Tensor& from_a) {
-    return mix_pairs(x, rope.pairing, straight, from_b, from_a);
+    return mix_pairs(x, pairing, straight, from_b, from_a);
   };
   const auto& [cos, sin] = turns;
-  const at::Tensor one = at::ones({}, cos.options());
+  const at::Tensor turning = angle_error + 4 * u_a;
+  const at::Tensor variance = (angle_error.square() + 16 * u_a * u_a) / 3;
   const at::Tensor rotated = e.value.*field;
   const at::Tensor cos2 = cos.square(), sin2 = sin.square();
   e.value.*field = mix(rotated, cos, sin, -sin);
   e.bound.*field = mix(e.bound.*field, cos.abs(), sin.abs(), sin.abs())
-                       .add_(mix(rotated.abs(), one, one, one), 4 * u_a);
+                       .add_(mix(rotated.abs(), turning, turning, turning));
   e.variance.*field = mix(e.variance.*field, cos2, sin2, sin2)
-                          .add_(mix(rotated.square(), one, one, one), 16 * u_a * u_a / 3);
+                          .add_(mix(rotated.square(), variance, variance, variance));
 }
 
 void round_result(Estimate& e, Field field, const ErrorModel& model) {
@@ -55,11 +57,8 @@ ErrorModel model_of(const Contract& contract, int world, const Inputs& inputs) {
           static_cast<double>(inputs.v.size(-1))};
 }
 
-Turns at_slots(const Turns& all, const at::Tensor& slots, at::Device device) {
-  const auto part = [&](const at::Tensor& x) {
-    return (slots.defined() ? x.index_select(0, slots) : x).to(device);
-  };
-  return {part(all.cos), part(all.sin)};
+at::Tensor at_slots(const at::Tensor& all, const at::Tensor& slots, at::Device device) {
+  return (slots.defined() ? all.index_select(0, slots) : all).to(device);
 }
 
 // Sampled tiles are narrow on one side: they get as many elements as others.
@@ -95,8 +94,10 @@ Judge::Judge(Inputs inputs, const Contracts& contracts, int world, const Rope& r
   runs_ = key_runs(inputs_.mask);
   if (inputs_.q.is_cpu())
     tiling_ = shortened(tiling_, runs_);
-  if (rope.pairing != Rope::Pairing::kNone)
-    turns_ = turns(inputs_.mask, rope, inputs_.q.size(3), at::kCPU);
+  if (rope.pairing == Rope::Pairing::kNone)
+    return;
+  turns_ = turns(inputs_.mask, rope, inputs_.q.size(3), at::kCPU);
+  angle_errors_ = angle_errors(inputs_.mask, rope, inputs_.q.size(3), at::kCPU);
 }
 
 Judgement Judge::operator()(Range pairs, at::Device device) const {
@@ -158,9 +159,13 @@ Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) cons
     if (!(e.value.*field).defined())
       continue;
     const bool is_gradient = field != &Tensors::o && field != &Tensors::lse;
-    if (turns_.cos.defined() && (field == &Tensors::dq || field == &Tensors::dk))
-      turn_back(e, field, at_slots(turns_, kept, (e.value.*field).device()), rope_,
+    if (turns_.cos.defined() && (field == &Tensors::dq || field == &Tensors::dk)) {
+      const auto here = [&](const at::Tensor& x) {
+        return at_slots(x, kept, (e.value.*field).device());
+      };
+      turn_back(e, field, {here(turns_.cos), here(turns_.sin)}, here(angle_errors_), rope_.pairing,
                 models_.backward.contract.u_a);
+    }
     if (is_gradient)
       round_result(e, field, models_.backward);
     make_blind_exact(e.bound.*field, field, cut);

@@ -38,7 +38,8 @@ struct Sample {
 // Evaluates attention and, for an implementation with these contracts that merges `world` partial
 // results, the worst-case bound B and the predicted error sigma of every element
 // (docs/numerics.md gives each formula). `rope`, where it rotates, is undone on dQ and dK with
-// the bounds carried through; inputs.q and inputs.k are the rotated tensors. float64 on the device
+// the bounds carried through, and rope.u_angle is the implementation's; inputs.q and inputs.k are
+// the rotated tensors. float64 on the device
 // of the inputs; throws what attention() throws.
 Judgement judge(const Inputs& inputs, const Contracts& contracts, int world, const Rope& rope,
                 const Tiling& tiling = {});
@@ -68,6 +69,7 @@ class Judge {
   std::optional<Sample> sample_;
   KeyRuns runs_;
   Turns turns_;  // undefined where nothing rotates
+  at::Tensor angle_errors_;
 };
 
 }  // namespace ringcheck::reference

@@ -125,17 +125,13 @@ at::Tensor turned(const at::Tensor& x, const Case& test, int direction) {
   const std::vector<Token> tokens = tokens_of(mask_of(test));
   const at::Tensor result = x.cpu().to(at::kDouble, false, true).contiguous();
   const int64_t half = result.size(3) / 2;
-  const auto single = [&](double value) {  // float32 angles but for float64
-    return test.dtype == at::kDouble ? value : static_cast<double>(static_cast<float>(value));
-  };
   for (int64_t slot = 0; slot < result.size(2); ++slot) {
     if (tokens[slot].document < 0)
       result.select(2, slot).zero_();
     for (int64_t c = 0; rotates && c < half; ++c) {
       const double turns =
           std::pow(test.rope.base, -static_cast<double>(c) / static_cast<double>(half));
-      const double angle =
-          direction * single(static_cast<double>(tokens[slot].index) * single(turns));
+      const double angle = direction * (static_cast<double>(tokens[slot].index) * turns);
       at::Tensor first = result.select(2, slot).select(2, neighbours ? 2 * c : c);
       at::Tensor second = result.select(2, slot).select(2, neighbours ? 2 * c + 1 : c + half);
       const at::Tensor before = first.clone();

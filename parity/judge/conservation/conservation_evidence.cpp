@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "cp/layout/shard.h"
 #include "parity/judge/reference_rope.h"
 #include "reference/rope.h"
@@ -37,13 +39,15 @@ AttentionShard attention_of(const Case& test, const Problem& problem, const Outc
           {}};
 }
 
-// Turning back and forth costs some units of the accumulation type; a float64 angle is as exact as
-// its frequency, whose error the position multiplies.
+// Turning back and forth costs some units of the accumulation type, and what the angle of the last
+// position may be off.
 Arithmetic arithmetic_of(const Case& test, const Promise& promise, const Outcome& outcome) {
   Arithmetic how{promise.contract, scale_of(test), promise.partials,
                  !has_rope(test) || shows_rotated(test, outcome)};
-  const double angle = test.dtype == at::kDouble ? 16 * static_cast<double>(test.seq) : 0;
-  if (has_rope(test)) how.contract.u_o += how.contract.u_a * (8 + angle);
+  if (!has_rope(test)) return how;
+  const double rate = std::ranges::max(
+      reference::angle_error_rates(reference_rope(test, promise), test.dim));
+  how.contract.u_o += 8 * how.contract.u_a + rate * static_cast<double>(test.seq);
   return how;
 }
 

@@ -35,7 +35,7 @@ int64_t peak_beside_blocks(const Case& test) {
                            keys * 3 * (test.dim + test.dim_v);
   // Index tensors and other odds and ends; on GPUs what cuBLAS holds, and whole allocator blocks.
   const int64_t fixed = test.device == "cpu" ? int64_t{1} << 16 : int64_t{160} << 20;
-  const int64_t angles = slots_of_rank(test) * (test.dim + 16) * 2 * wide;
+  const int64_t angles = slots_of_rank(test) * (test.dim + 16) * 2 * int64_t{sizeof(double)};
   return 4 * inputs * e + partials * wide + workspace_of(test) + angles + fixed;
 }
 

@@ -92,14 +92,14 @@ RC_GTEST_PROP(Fused, RotationHasTheBitsOfTensorOperations, ()) {
                              *gen::between(1, 5).as("stride")}};
   const at::Tensor x = normal({2, 3, slots, 2 * pairs}, seed, dtype).to(test_device());
   const Mask mask{Full{}, 1 << 21};
-  const auto wide = x.options().dtype(accumulation_type(dtype));
+  const auto exact = x.options().dtype(at::kDouble);
   std::vector<double> f;
   for (int64_t c = 0; c < pairs; ++c)
     f.push_back(
         std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(2 * pairs)));
   const at::Tensor expected =
-      turn_by_tensors(x, at::tensor(flatten(positions), at::kLong).to(wide),
-                      at::tensor(f, at::kDouble).to(wide), pairing, direction);
+      turn_by_tensors(x, at::tensor(flatten(positions), at::kLong).to(exact),
+                      at::tensor(f, at::kDouble).to(exact), pairing, direction);
   const auto turn = direction < 0 ? rotate_back : rotate;
   RC_ASSERT(difference(turn(x, rope, mask, positions), expected) == "");
   // Not contiguous: the same.
