@@ -4,6 +4,8 @@
 
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "cli/subcommand.h"
@@ -69,6 +71,17 @@ Cases smoke(const std::string& device, const parity::Combinations& combinations)
   return cover.cases();
 }
 
+// Data that were drawn so that the reference itself says of a gradient that a zero would pass: others
+// take their place.
+constexpr std::array<uint64_t, 2> kSilent{642864, 476233};
+
+Cases with_signal(Cases cases) {
+  for (Case& test : cases)
+    if (std::ranges::find(kSilent, test.seed) != kSilent.end())
+      ++test.seed;
+  return cases;
+}
+
 // What covers the conditions, and as much again as half of it by chance alone.
 Cases conformance(const std::string& device, const parity::Combinations& combinations) {
   parity::Cover cover(combinations, kConformanceMinima);
@@ -78,7 +91,7 @@ Cases conformance(const std::string& device, const parity::Combinations& combina
   for (const Case& test : drawn(CaseSpace(parity::smoke_ranges(), device), 1000, 4))
     cover.add(test);
   choose_mpi(cover, {2, 3, 4, 7}, 25, device);
-  return cover.cases();
+  return with_signal(cover.cases());
 }
 
 Cases stress(const std::string& device, const parity::Combinations& combinations) {

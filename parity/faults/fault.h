@@ -50,6 +50,7 @@ struct Fault {
   // returns, nothing is wrong.
   bool races = false;
   bool several_gpus = false;                // it shows where ranks compute on different GPUs
+  bool on_cpus = false;                     // it shows on CPUs alone
   SharedSubject control = ours();       // the same without the bug
   std::string equivalent = {};              // the proof, where it can change nothing
   // The kernels with which it changes nothing. Believed where no bit of any output changes.

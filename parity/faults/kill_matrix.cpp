@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
 #include "parity/case/data_family.h"
 #include "parity/faults/fault_effect.h"
@@ -137,8 +138,11 @@ std::string cannot_show(const Fault& fault, at::ScalarType dtype, const Hunt& hu
     return "cannot show in this dtype";
   if (fault.races && hunt.device == "cpu")
     return "a race between streams of a GPU; on the CPU work is done when its call returns";
-  if (fault.several_gpus && (hunt.device == "cpu" || device_count(at::kCUDA) < 2))
+  if (fault.several_gpus &&
+      (hunt.device == "cpu" || why_no_cuda() || device_count(at::kCUDA) < 2))
     return "shows where ranks compute on different GPUs";
+  if (fault.on_cpus && hunt.device != "cpu")
+    return "shows where autograd goes back on the thread of each rank, which on GPUs it does not";
   return {};
 }
 

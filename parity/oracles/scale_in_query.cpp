@@ -34,7 +34,7 @@ const Oracles::Add registered{
     {"F(cQ, K, V) under the scale tau / c is F(Q, K, V) under tau bit for bit for a power of two "
      "c, with dQ/c",
      judge, runs, Oracle::Rigour::kExact, "further runs", "an explicit scale",
-     {.same_bits = true}}};
+     {.same_bits = true}, .one_in = 6}};
 
 }  // namespace
 }  // namespace ringcheck::parity

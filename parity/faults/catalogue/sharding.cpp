@@ -174,6 +174,14 @@ const FaultGroup group{"sharding", {
     .subject = with_input([](Problem& local, Communicator&, const Case&) {
       if (local.v.size(0) > 1) local.v = misread(local.v, 0, 2);
     })}},
+  {"memory_order_ignored", {
+    .operators = {"M41"}, .stands_for = "a kernel that is given a pointer and no strides",
+    .wrong = "the memory of k is read in its own order, which is that of k only where it is contiguous",
+    .site = Site::kInput, .cases = {cases::kCausal}, .names = kForward, .proves = "strides",
+    .subject = with_input([](Problem& local, Communicator&, const Case&) {
+      const at::IntArrayRef sizes = local.k.sizes();
+      local.k = local.k.as_strided(sizes, at::empty(sizes, at::kMeta).strides()).clone();
+    })}},
   {"sharded_twice", {
     .operators = {"M25"}, .stands_for = "B47 axolotl#3498",
     .wrong = "two layers shard: of each shard only one part in P is left",

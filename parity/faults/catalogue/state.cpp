@@ -256,7 +256,7 @@ const FaultGroup group{"state", {
     .operators = {"M51"}, .stands_for = "a custom autograd function that saves its own output",
     .wrong = "the output of every call through autograd keeps itself alive",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes more"}},
-    .proves = "autograd", .subject = output_in_its_own_history()}},
+    .proves = "autograd", .subject = output_in_its_own_history(), .on_cpus = true}},
   {"sum_lost_now_and_then", {
     .stands_for = "a race in an atomic sum of dQ",
     .wrong = "every fifth call loses dQ of rank 1, by a subject that promises no equal bits",

@@ -64,7 +64,8 @@ SharedSubject with_transfers(std::function<Transfer(Communicator&)> make) {
 
 SharedSubject with_input(std::function<void(Problem&, Communicator&, const Case&)> change) {
   return ours_with([=](Communicator& comm, const Case& test, const RankInput& input) {
-    RankInput changed{input.local.to(comm.device(), true), input.positions};
+    RankInput changed = input;
+    changed.local = input.local.to(comm.device(), true);
     change(changed.local, comm, test);
     return context_parallel(comm, test, changed);
   });
@@ -99,8 +100,9 @@ RankOutput relaid(const Layout& layout, Communicator& comm, const Case& test,
   Parts parts = options_of(test);
   parts.plan.layout = layout;
   const Positions& there = layout.queries.at(comm.rank());
-  RankOutput output =
-      context_parallel_with(parts, comm, test, {shard_of(whole, there), there});
+  RankInput moved{shard_of(whole, there), there};
+  moved.by_autograd = input.by_autograd;
+  RankOutput output = context_parallel_with(parts, comm, test, moved);
   for (at::Tensor* x : {&output.o, &output.lse, &output.dq, &output.dk, &output.dv,
                         &output.q_rotated, &output.k_rotated})
     if (x->defined()) *x = shard(gathered(*x, comm, layout, test.seq), 2, input.positions);
