@@ -4,8 +4,7 @@
 
 #include <c10/util/StringUtil.h>
 
-#include <algorithm>
-#include <array>
+#include <map>
 #include <ranges>
 
 #include "cli/subcommand.h"
@@ -71,14 +70,14 @@ Cases smoke(const std::string& device, const parity::Combinations& combinations)
   return cover.cases();
 }
 
-// Data that were drawn so that the reference itself says of a gradient that a zero would pass: others
-// take their place.
-constexpr std::array<uint64_t, 2> kSilent{642864, 476233};
+// Seeds that drew data of whose gradient the reference itself says that a zero would pass, and others
+// in their place.
+const std::map<uint64_t, uint64_t> kSilent{{476233, 476234}, {642864, 642868}};
 
 Cases with_signal(Cases cases) {
   for (Case& test : cases)
-    if (std::ranges::find(kSilent, test.seed) != kSilent.end())
-      ++test.seed;
+    if (const auto silent = kSilent.find(test.seed); silent != kSilent.end())
+      test.seed = silent->second;
   return cases;
 }
 
