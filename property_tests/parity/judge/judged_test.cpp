@@ -87,6 +87,23 @@ TEST(Judged, ARankWithoutASignalIsNobodysAloneOfItsTensor) {
                                                    JudgedBy::kBounded, JudgedBy::kBounded));
 }
 
+// Pads beside tokens are no reason not to judge a rank.
+TEST(Judged, ARankWithPadsIsJudgedByItsTokens) {
+  const Verdict verdict = judged("ring:p2p/contiguous/full/P2/b1/hq2/hkv2/s15/d8/float32");
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"})
+    EXPECT_THAT(verdict.judged.at(name), Each(JudgedBy::kBounded)) << name;
+}
+
+// A rank is named where something of it is off, however little, and nowhere else.
+TEST(Judged, WhatIsRightNamesNoRank) {
+  const Case test = parse_case("ring:p2p/contiguous/full/P2/b1/hq1/hkv1/s8/d2/float64");
+  const at::Tensor value = at::ones({1, 1, 8, 2}, at::kDouble), little = value * 1e-3;
+  at::Tensor off = value.clone();
+  off[0][0][6][1] += 1e-6;
+  EXPECT_EQ(compare(test, "o", value, value, little, little / 8).worst_rank, -1);
+  EXPECT_EQ(compare(test, "o", off, value, little, little / 8).worst_rank, 1);
+}
+
 TEST(Judged, FormAloneMakesNoPass) {
   EXPECT_EQ(overall({said(About::kForm, Status::kPass)}), Status::kInconclusive);
   EXPECT_EQ(overall({said(About::kForm, Status::kFail)}), Status::kFail);
