@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include "cp/ledger/sign_of_life.h"
 #include "kernels/upright.h"
 
 namespace ringcheck {
@@ -25,6 +26,7 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
   const Partial result = Partial::identity(sizes, q.q.options());
   const at::Tensor queries = upright(q.q, scores.scale);
   for (const Strip& strip : visibility.strips()) {
+    sign_of_life();
     const Partial part = attend({strip, strength(scores.scale), rows_of(queries, strip),
                                  columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
     rows_of(result.out, strip).copy_(part.out);
@@ -40,6 +42,7 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
                       at::zeros(kv.v().sizes(), wide)};
   const at::Tensor queries = upright(q.q, scores.scale);
   for (const Strip& strip : visibility.strips()) {
+    sign_of_life();
     const Gradients term =
         differentiate({strip, strength(scores.scale), rows_of(queries, strip),
                        columns_of(kv.k(), strip), columns_of(kv.v(), strip)},

@@ -4,6 +4,7 @@
 
 #include "cp/device/range.h"
 #include "cp/ledger/computed.h"
+#include "cp/ledger/sign_of_life.h"
 
 namespace ringcheck {
 
@@ -19,6 +20,7 @@ Partial RecordedKernel::forward(const QBlock& q, const KvBlock& kv) {
   ledger_.enter(operation);
   const Visibility& visibility = visibilities_->of(q.positions, kv.positions);
   const Instant begin = before();
+  const Heard heard(ledger_);
   Partial part = kernel_->forward(q, kv, scores_, visibility);
   record(q, kv, visibility, 2 * (kv.shape.dim + kv.shape.dim_v), begin);
   return part;
@@ -30,6 +32,7 @@ Gradients RecordedKernel::backward(const QBlock& q, const KvBlock& kv, const Sav
   ledger_.enter(operation);
   const Visibility& visibility = visibilities_->of(q.positions, kv.positions);
   const Instant begin = before();
+  const Heard heard(ledger_);
   Gradients term = kernel_->backward(q, kv, saved, scores_, visibility);
   record(q, kv, visibility, 6 * kv.shape.dim + 4 * kv.shape.dim_v, begin);
   return term;

@@ -5,6 +5,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "cp/ledger/sign_of_life.h"
+
 namespace ringcheck {
 namespace {
 
@@ -86,6 +90,22 @@ TEST(Ledger, TakesStock) {
   EXPECT_EQ(ledger.stock(Phase::kBackward), (Stock{10, 0}));
   ledger.restart();
   EXPECT_EQ(ledger.stock(Phase::kForward), Stock{});
+}
+
+// Long work says that it goes on, to the ledger of the rank that does it, and to nobody afterwards.
+TEST(SignOfLife, EntersTheCurrentOperationAgain) {
+  Ledger ledger;
+  std::vector<std::string> heard;
+  ledger.observe([&](const Operation& operation) { heard.emplace_back(operation.name); });
+  ledger.enter({"attend"});
+  sign_of_life();
+  {
+    const Heard listening(ledger);
+    sign_of_life();
+    std::thread([] { sign_of_life(); }).join();
+  }
+  sign_of_life();
+  EXPECT_EQ(heard, (std::vector<std::string>{"attend", "attend"}));
 }
 
 }  // namespace
