@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 // ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right, and how
-// it adds up and exponentiates on this hardware.
+// it adds up and exponentiates on this hardware, in the constants of its contract.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,9 +12,10 @@
 #include "cli/environment.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
-#include "parity/judge/arithmetic.h"
-#include "parity/subject/contract.h"
+#include "parity/judge/calibration/charts.h"
+#include "parity/judge/calibration/constants.h"
 #include "parity/judge/runner.h"
+#include "parity/subject/ours.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
@@ -41,45 +44,17 @@ std::vector<parity::Case> shapes(const Options& options) {
   return list;
 }
 
-struct Series {
-  std::vector<double> values;
-  double mean() const {
-    double sum = 0;
-    for (const double v : values) sum += v;
-    return sum / static_cast<double>(values.size());
-  }
-  double standard_deviation() const {
-    double sum = 0;
-    for (const double v : values) sum += (v - mean()) * (v - mean());
-    return std::sqrt(sum / static_cast<double>(values.size() - 1));
-  }
-};
-
-double rounded(double value) { return std::round(value * 1e5) / 1e5; }
-
-nlohmann::json calibrated(parity::Case test, int seeds) {
-  std::map<std::string, Series> rms, bias;
-  parity::RunOptions options;
-  options.judging.oracles = {"parity"};
-  for (int seed = 0; seed < seeds; ++seed) {
-    test.seed = 1000 + static_cast<uint64_t>(seed);
-    for (const auto& oracle : parity::verify(test, options).oracles)
-      for (const auto& tensor : oracle.tensors) {
-        if (tensor.tensor == "lse") continue;  // never rounded to 16 bits
-        rms[tensor.tensor].values.push_back(tensor.rms_z);
-        bias[tensor.tensor].values.push_back(std::abs(tensor.bias));
-      }
-  }
-  nlohmann::json charts;
-  for (const auto& [tensor, series] : rms)
-    charts[tensor] = {{"rms_mean", rounded(series.mean())},
-                      {"rms_sd", rounded(series.standard_deviation())},
-                      {"bias_mean", rounded(bias[tensor].mean())},
-                      {"bias_sd", rounded(bias[tensor].standard_deviation())}};
-  return charts;
+nlohmann::json to_json(const std::map<std::string, parity::Chart>& charts) {
+  const auto rounded = [](double value) { return std::round(value * 1e5) / 1e5; };
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [tensor, chart] : charts)
+    json[tensor] = {{"rms_mean", rounded(chart.rms_mean)},
+                    {"rms_sd", rounded(chart.rms_sd)},
+                    {"bias_mean", rounded(chart.bias_mean)},
+                    {"bias_sd", rounded(chart.bias_sd)}};
+  return json;
 }
 
-// Of one dtype; throws UsageError where the kernel is coarser than its contract says.
 parity::Arithmetic arithmetic_in(const std::string& dtype, const Options& options) {
   parity::Case test = parity::parse_case(dtype + "/full/P1/s256/d64");
   test.kernel = options.kernel;
@@ -87,35 +62,47 @@ parity::Arithmetic arithmetic_in(const std::string& dtype, const Options& option
   if (const auto reason = parity::not_supported(test)) throw UsageError(*reason);
   const parity::Arithmetic found = parity::arithmetic_of(*AttentionKernels::at(options.kernel),
                                                          test.dtype, c10::Device(options.device));
-  std::cerr << "sums in " << dtype << " keep " << found.bits << " bits, "
-            << (found.chops ? "chopped" : "rounded") << "; LSE within " << found.lse_error
-            << " roundoffs\n";
-  const std::string who = "kernel " + options.kernel + " in " + dtype;
-  if (!std::isfinite(found.lse_error)) throw UsageError(who + " gives an LSE that is not finite");
-  if (found.roundoff() > parity::contract_of(test).u_a)
-    throw UsageError(who + " adds up with roundoff 2^" +
-                     std::to_string(std::ilogb(found.roundoff())) +
-                     ", more than the u_a of its contract; correct the contract first");
+  if (!std::isfinite(found.lse_error))
+    throw UsageError("kernel " + options.kernel + " in " + dtype + " gives an LSE that is not finite");
   return found;
 }
 
 // By dtype; says where this hardware differs from what was measured on its kind before.
 nlohmann::json arithmetic(const Options& options, const nlohmann::json& known) {
+  const nlohmann::json& contract = parity::contract_json(options.kernel);
   nlohmann::json all;
-  for (const auto& [dtype, promised] : parity::contract_json(options.kernel).at("dtypes").items()) {
-    const parity::Arithmetic found = arithmetic_in(dtype, options);
-    all[dtype] = {{"sum_bits", found.bits},
-                  {"chops", found.chops},
-                  {"lse_error", std::round(found.lse_error * 100) / 100}};
+  for (const auto& [dtype, promised] : contract.at("dtypes").items()) {
+    all[dtype] = parity::measured_in(dtype, arithmetic_in(dtype, options), contract);
+    std::cerr << dtype << ": " << all[dtype] << "\n";
     if (known.contains(dtype) && known.at(dtype) != all[dtype])
       std::cerr << "numerics changed: " << known.at(dtype) << " -> " << all[dtype] << "\n";
   }
   return all;
 }
 
+// Refuses what would be lost: something else than a contract of this kernel. Nothing there, or nothing in
+// it, is well.
+void check_contract_file(const std::string& path, const std::string& kernel) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) == 0)
+    return;
+  std::ifstream stream(path);
+  const nlohmann::json file = nlohmann::json::parse(stream, nullptr, false);
+  const bool contract = file.is_object() && file.contains("kernel") && file.contains("dtypes") &&
+                        file.contains("charts");
+  if (!contract)
+    throw UsageError("'" + path + "' is no numerics contract and would be overwritten; name a "
+                     "contract, such as kernels/" + kernel + ".contract.json, or a new file");
+  if (file.at("kernel") != kernel)
+    throw UsageError("'" + path + "' is the contract of kernel " + file.at("kernel").dump() +
+                     " and would be overwritten by that of \"" + kernel + "\"; name another file");
+}
+
 int run(const Options& options) {
-  if (options.seeds < 20) throw UsageError("--seeds " + std::to_string(options.seeds) +
-                                           ": a calibration needs at least 20");
+  if (options.seeds < parity::kFewestSeeds)
+    throw UsageError("--seeds " + std::to_string(options.seeds) + ": a calibration needs at least " +
+                     std::to_string(parity::kFewestSeeds));
+  check_contract_file(options.file, options.kernel);
   reports::check_writable(options.file);
   const std::vector<parity::Case> list = shapes(options);
   for (const parity::Case& test : list) {
@@ -134,9 +121,14 @@ int run(const Options& options) {
                                    {"cpu", here.cpu}, {"started", here.started}};
   nlohmann::json& measured = contract["measured"][where];
   measured = arithmetic(options, measured);
+  parity::take_constants(contract);
   for (const parity::Case& test : list) {
     std::cerr << "calibrating " << parity::chart_key(test) << "\n";
-    charts[parity::chart_key(test)] = calibrated(test, options.seeds);
+    const parity::SharedSubject subject = parity::ours_with(
+        parity::context_parallel,
+        [&](parity::Promise& promise) { parity::promise_constants(contract, test.dtype, promise); });
+    charts[parity::chart_key(test)] =
+        to_json(parity::measured_charts(test, options.seeds, *subject));
   }
   reports::write_file(options.file, contract.dump(2) + "\n");
   return 0;
