@@ -124,9 +124,9 @@ std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& optio
 int run_sensitivity(const Options& options) {
   const auto begin = Clock::now();
   Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size());
-  Limits limits{environment(), options.trials,
+  Limits limits{environment(), options.hunt.kernel, options.trials,
                 parity::sensitivity({dtypes_of(options), options.trials, true,
-                                     [&] { progress.advance(true); }})};
+                                     [&] { progress.advance(true); }, options.hunt.kernel})};
   limits.environment.command = "ringcheck faults --sensitivity";
   limits.environment.wall_seconds = seconds_since(begin);
   std::cout << console_text(limits) << std::flush;

@@ -96,13 +96,14 @@ nlohmann::json to_json(const Limits& limits) {
                     {"by", limit.by},
                     {"epsilon", limit.epsilon ? nlohmann::json(*limit.epsilon) : nullptr}});
   return reports::envelope(reports::Kind::kSensitivity, limits.environment,
-                           {{"trials", limits.trials}, {"limits", list}});
+                           {{"kernel", limits.kernel}, {"trials", limits.trials}, {"limits", list}});
 }
 
 Limits limits_from_json(const nlohmann::json& file) {
   const auto [environment, json] = opened(file, reports::Kind::kSensitivity);
   Limits limits;
   limits.environment = environment;
+  limits.kernel = json.value("kernel", parity::Case{}.kernel);  // earlier ones are of this one
   limits.trials = json.at("trials");
   for (const nlohmann::json& limit : json.at("limits")) {
     limits.list.push_back({limit.at("dtype"), limit.at("what"), limit.at("scope"), limit.at("by"),

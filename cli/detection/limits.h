@@ -15,6 +15,7 @@ namespace ringcheck::cli {
 // What a run of `ringcheck faults --sensitivity` found.
 struct Limits {
   reports::Environment environment;
+  std::string kernel;
   int trials = 0;
   std::vector<parity::Limit> list;
 };

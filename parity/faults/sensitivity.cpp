@@ -51,9 +51,9 @@ Case on_one_rank(Case test) {
   return test;
 }
 
-Trial trial_of(at::ScalarType dtype, int seed) {
+Trial trial_of(const Case& test, int seed) {
   Trial trial;
-  trial.test = sensitivity_case(dtype);
+  trial.test = test;
   trial.test.seed = static_cast<uint64_t>(seed);
   trial.problem = problem_of(trial.test);
   trial.clean = solved(trial.test, ours());
@@ -206,19 +206,27 @@ Detect inside(const Trial& trial, const std::string& what, bool others) {
 
 }  // namespace
 
-Case sensitivity_case(at::ScalarType dtype) {
+Case sensitivity_case(at::ScalarType dtype, const std::string& kernel) {
   Case test;
   test.dtype = dtype;
+  test.kernel = kernel;
   test.mask = Causal{};
   return test;
 }
 
 std::vector<Limit> sensitivity(const SensitivityOptions& options) {
   std::vector<Limit> limits;
+  std::string refused;
   for (const at::ScalarType dtype : options.dtypes) {
+    const Case test = sensitivity_case(dtype, options.kernel);
+    validate(test);
+    if (const auto reason = not_supported(test)) {
+      refused = *reason;
+      continue;
+    }
     std::vector<Row> rows;
     for (int seed = 1; seed <= options.trials; ++seed) {
-      const Trial trial = trial_of(dtype, seed);
+      const Trial trial = trial_of(test, seed);
       size_t next = 0;
       const auto measure = [&](const std::string& what, const std::string& scope,
                                const Detect& detect) {
@@ -234,6 +242,7 @@ std::vector<Limit> sensitivity(const SensitivityOptions& options) {
     }
     for (Row& row : rows) row.append_to(limits);
   }
+  if (limits.empty()) throw BadCase(refused);
   return limits;
 }
 

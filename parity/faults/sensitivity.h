@@ -26,14 +26,16 @@ struct SensitivityOptions {
   int trials = 20;              // seeds; each plants elsewhere
   bool others = true;           // the tests of other projects, too
   std::function<void()> tick;   // called after every trial
+  std::string kernel = Case{}.kernel;
 };
 
-// The case whose outcomes are spoilt; it is one of those at which the charts are calibrated.
-Case sensitivity_case(at::ScalarType dtype);
+// The case whose outcomes are spoilt; it is one of those at which charts are calibrated.
+Case sensitivity_case(at::ScalarType dtype, const std::string& kernel = Case{}.kernel);
 
 // By bisection on a grid of 8 steps a decade, around what the trial before it said. An element is
 // one at least as large as the root mean square of its tensor. What changes a whole tensor, or
-// happens inside the subject, is also wrong on one rank, with which other projects compare.
+// happens inside the subject, is also wrong on one rank, with which other projects compare. In the
+// dtypes that the kernel takes; throws BadCase where there is none.
 std::vector<Limit> sensitivity(const SensitivityOptions& options);
 
 }  // namespace ringcheck::parity
