@@ -31,10 +31,10 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "scale-in-query",
-    {"F(cQ, K, V) under the scale tau / c is F(Q, K, V) under tau bit for bit for a power of two "
-     "c, with dQ/c",
-     judge, runs, Oracle::Rigour::kExact, "further runs", "an explicit scale",
-     {.same_bits = true}, .one_in = 6}};
+    {.proves = "F(cQ, K, V) under the scale tau / c is F(Q, K, V) under tau bit for bit for a power of "
+               "two c, with dQ/c",
+     .judge = judge, .variations = runs, .rigour = Oracle::Rigour::kExact, .cost = "further runs",
+     .needs = "an explicit scale", .demand = {.same_bits = true}, .one_in = 6}};
 
 }  // namespace
 }  // namespace ringcheck::parity
