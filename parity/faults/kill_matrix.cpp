@@ -142,7 +142,8 @@ std::string cannot_show(const Fault& fault, at::ScalarType dtype, const Hunt& hu
       (hunt.device == "cpu" || why_no_cuda() || device_count(at::kCUDA) < 2))
     return "shows where ranks compute on different GPUs";
   if (fault.on_cpus && hunt.device != "cpu")
-    return "shows where autograd goes back on the thread of each rank, which on GPUs it does not";
+    return "shows on CPUs alone: on GPUs autograd goes back on a thread of its own, and an allocator rounds "
+           "up by more than a small block";
   return {};
 }
 

@@ -86,8 +86,10 @@ Tally AgainstReference::tally_of(const NamedTensor& named, reference::Range run,
   };
   const at::Tensor actual = reference::rows_of_pairs(evidence_.outcome.tensors.*named.tensor,
                                                      inputs_, run, slots);
-  return tally({actual, by_group(truth.value), by_group(truth.bound), by_group(truth.sigma),
-                run.begin, positions},
+  at::Tensor sigma = by_group(truth.sigma);
+  if (named.tensor == &reference::Tensors::lse)
+    sigma = sigma * spread_of_lse(evidence_.test, positions).to(sigma.device());
+  return tally({actual, by_group(truth.value), by_group(truth.bound), sigma, run.begin, positions},
                evidence_.test.seq);
 }
 

@@ -11,6 +11,10 @@ namespace ringcheck::parity {
 // attended.
 reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome);
 
+// By position, how much wider than sigma the error of LSE is: the root of the keys seen where scores are
+// rounded alike (DataFamily::independent), as their errors do not average out, else 1. On the CPU.
+at::Tensor spread_of_lse(const Case& test, const std::vector<int64_t>& positions);
+
 // The truth about an outcome of these tensors, and how far an implementation with these promises
 // may be from it.
 reference::Judgement truth_of(const Case& test, const Promise& promise, const Problem& problem,

@@ -15,6 +15,7 @@ namespace {
 std::vector<Run> runs(const Case& test) {
   const auto family = DataFamilies::all().find(test.data);
   if (family != DataFamilies::all().end() && !family->second.independent) return {};
+  if (test.data == "routing" && test.dtype == at::kHalf) return {};  // fills its range already
   return {changed(test, [](Problem& p, const auto&) {
             p.q.mul_(32);
             p.d_o.div_(32);  // dK stays among the numbers of fp16
@@ -43,7 +44,7 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "extremes",
     {"scores of hundreds, of either sign, and equal keys give finite, right results", judge, runs,
-     Oracle::Rigour::kBound, "further runs, and parity of each", "keys that differ"}};
+     Oracle::Rigour::kBound, "further runs, and parity of each", "keys that differ, and room for larger numbers in the dtype"}};
 
 }  // namespace
 }  // namespace ringcheck::parity

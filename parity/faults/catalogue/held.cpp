@@ -56,23 +56,23 @@ const FaultGroup group{"held", {
     .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208",
     .wrong = "a copy of every received block of K and V is kept to the end of the pass",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {kAttending}},
-    .subject = with_rotation(keeps_copies)}},
+    .subject = with_rotation(keeps_copies), .on_cpus = true}},
   {"block_held_between_the_passes", {
     .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208",
     .wrong = "the last block of K and V that came is held until the backward pass begins",
     .site = Site::kCounters, .cases = {cases::kCausal},
     .names = {.words = {"bytes held between the passes"}},
-    .subject = with_rotation(keeps_the_last)}},
+    .subject = with_rotation(keeps_the_last), .on_cpus = true}},
   {"clone_per_hop", {
     .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208",
     .wrong = "K and V are cloned before each hop",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {kAttending}},
-    .subject = with_transfers([](Communicator&) { return clones; })}},
+    .subject = with_transfers([](Communicator&) { return clones; }), .on_cpus = true}},
   {"scratch_grows", {
     .operators = {"M51"}, .stands_for = "B91 TransformerEngine#2916",
     .wrong = "a scratch buffer under no tag grows with every step",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {kAttending}},
-    .subject = with_kernel(grows)}},
+    .subject = with_kernel(grows), .on_cpus = true}},
 }};
 
 }  // namespace

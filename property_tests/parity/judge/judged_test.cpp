@@ -10,6 +10,7 @@
 
 #include "parity/judge/comparison.h"
 #include "parity/judge/relation.h"
+#include "parity/judge/truth.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
 namespace ringcheck::parity {
@@ -102,6 +103,14 @@ TEST(Judged, WhatIsRightNamesNoRank) {
   off[0][0][6][1] += 1e-6;
   EXPECT_EQ(compare(test, "o", value, value, little, little / 8).worst_rank, -1);
   EXPECT_EQ(compare(test, "o", off, value, little, little / 8).worst_rank, 1);
+}
+
+// Equal keys give equal scores, whose rounding is one number and not n that average out.
+TEST(Judged, LseOfScoresThatAreRoundedAlikeMayBeOffByOneOfThem) {
+  const auto spread = [](const char* text) { return spread_of_lse(parse_case(text), {0, 3, 8}); };
+  const at::Tensor alike = at::tensor({1.0, 2.0, 3.0}, at::kDouble);
+  EXPECT_TRUE(at::equal(spread("causal/P2/s9/d8/float32/equal-keys"), alike));
+  EXPECT_TRUE(at::equal(spread("causal/P2/s9/d8/float32/spread3"), at::ones({3}, at::kDouble)));
 }
 
 TEST(Judged, FormAloneMakesNoPass) {
