@@ -71,10 +71,19 @@ def sources_of(text):
     return {name: commit for name, _, commit in SOURCE.findall(text)}
 
 
+def is_of_a_profile(result):
+    """Whether it says which planted bugs the cases of a profile see."""
+    return bool(result.get("faults", {}).get("profile"))
+
+
 def with_sources(text, root, program):
     """A page with such a table as `ringcheck detection` writes it from the same files."""
-    files = [str(root / RESULTS / name) for name in sources_of(text)]
-    return printed_by(program, "detection", *files) if files else text
+    files = [root / RESULTS / name for name in sources_of(text)]
+    profiles = [file for file in files if is_of_a_profile(json.loads(file.read_text()))]
+    words = [str(file) for file in files if file not in profiles]
+    for file in profiles:
+        words += ["--profile", str(file)]
+    return printed_by(program, "detection", *words) if files else text
 
 
 def quotes_of_parts(name, text, root):

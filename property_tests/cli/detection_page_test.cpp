@@ -21,7 +21,8 @@ std::string committed(const std::string& path) {
 
 Ran page_of(const std::string& matrix) {
   return ringcheck({"detection", matrix, committed("reports/results/cpu_sensitivity.json"),
-                    committed("reports/results/cpu_clean.summary.json")});
+                    committed("reports/results/cpu_clean.summary.json"), "--profile",
+                    committed("reports/results/cpu_faults_smoke.json")});
 }
 
 // White space as single spaces: README breaks lines elsewhere.
