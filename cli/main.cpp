@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "cli/arguments.h"
 #include "cli/environment.h"
 #include "cli/subcommand.h"
 #include "parity/case/case.h"
@@ -17,7 +18,7 @@ int run(int argc, char** argv) {
   CLI::App program("Is context-parallel attention right, and is it fast?", "ringcheck");
   program.set_version_flag("--version", version_text());
   program.require_subcommand(1);
-  program.failure_message(CLI::FailureMessage::simple);
+  program.failure_message(what_was_wrong);
 
   std::map<CLI::App*, std::function<int()>> subcommands;
   for (const auto& [name, declare] : Subcommands::all()) {
@@ -46,6 +47,9 @@ int main(int argc, char** argv) {
     std::cerr << "ringcheck: " << error.what() << "\n";
   } catch (const reports::Unwritable& error) {
     std::cerr << "ringcheck: " << error.what() << "\n";
+  } catch (const cli::NothingRan& error) {
+    std::cerr << "ringcheck: nothing ran: " << error.what() << "\n";
+    return cli::exit_codes::kNothingRan;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << "ringcheck: " << error.what() << "\n";
     return cli::exit_codes::kSelfTest;

@@ -12,4 +12,10 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Nothing could run here: says what is missing. Ends with exit code 77.
+class NothingRan : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace ringcheck::cli

@@ -4,8 +4,11 @@
 
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
+
 #include "cli/verify/part_lists.h"
 #include "cli/subcommand.h"
+#include "parity/case/text/nearest.h"
 #include "parity/judge/runner.h"
 
 namespace ringcheck::cli {
@@ -13,11 +16,15 @@ namespace ringcheck::cli {
 std::vector<std::string> parse_oracles(const std::string& text) {
   if (text.empty()) return parity::oracles_of_one_run();
   if (text == "all") return parity::all_oracles();
+  std::vector<std::string> known = parity::all_oracles();
+  known.insert(known.begin(), "all");
   const std::vector<std::string> names = split_values({text});
   for (const std::string& name : names)
-    if (!parity::Oracles::all().contains(name))
-      throw UsageError("--oracles: unknown oracle '" + name + "'; known: all, " +
-                       text_of(parity::all_oracles()));
+    if (std::ranges::find(known, name) == known.end())
+      throw UsageError("--oracles: " + parity::unknown_name("oracle", name, known));
+  if (std::ranges::find(names, "all") != names.end())
+    throw UsageError("--oracles " + text + ": all asks every oracle; say all by itself, or leave "
+                     "it out");
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "cli/subcommand.h"
@@ -67,6 +68,20 @@ std::vector<Case> replaced(std::vector<Case> cases, const Part& part,
   return cases;
 }
 
+// What is listed twice would be run and counted twice: 1K and 1024 are the same value.
+void check_distinct(const PartLists& values) {
+  for (const Part& part : options_of_cases()) {
+    const auto given = values.find(part.option);
+    if (given == values.end())
+      continue;
+    std::map<std::string, std::string> seen;
+    for (const std::string& value : given->second)
+      if (const auto [same, is_new] = seen.emplace(canonical(part, value), value); !is_new)
+        throw UsageError("--" + part.option + " lists the same value twice, as " + same->second +
+                         " and as " + value + "; leave one of them out");
+  }
+}
+
 // A rotation is the argument of a strategy: two places to say one thing must not differ.
 void check_said_once(const PartLists& values) {
   const auto strategy = values.find("strategy");
@@ -91,7 +106,9 @@ std::vector<std::string> split_values(const std::vector<std::string>& lists) {
   for (const std::string& list : lists)
     for (const std::string& value : parity::split(list, ',')) {
       if (value.empty())
-        throw BadCase("the list '" + list + "' has an empty value");
+        throw BadCase("the list '" + list + "' has an empty value; leave it out");
+      if (std::ranges::find(values, value) != values.end())
+        throw BadCase("the list '" + list + "' has " + value + " twice; leave one of them out");
       values.push_back(value);
     }
   return values;
@@ -99,6 +116,7 @@ std::vector<std::string> split_values(const std::vector<std::string>& lists) {
 
 std::vector<Case> product(const PartLists& values, const Case& base) {
   check_said_once(values);
+  check_distinct(values);
   std::vector<Case> cases{base};
   std::set<std::string> said;
   for (const Part& part : options_of_cases()) {
@@ -123,6 +141,7 @@ std::vector<Case> product(const PartLists& values, const Case& base) {
 
 std::vector<Case> filtered(std::vector<Case> cases, const PartLists& values) {
   check_said_once(values);
+  check_distinct(values);
   for (const Part& part : options_of_cases()) {
     const auto given = values.find(part.option);
     if (given == values.end())

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/profiles.h"
 
-#include <c10/util/StringUtil.h>
-
 #include <map>
 #include <ranges>
 
@@ -11,6 +9,7 @@
 #include "cli/verify/fixed_cases.h"
 #include "cp/device/moment.h"
 #include "parity/case/case_space.h"
+#include "parity/case/text/nearest.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -121,8 +120,9 @@ const Profile& profile(const std::string& name) {
   const auto found = profiles().find(name);
   if (found != profiles().end())
     return found->second;
-  throw UsageError("unknown profile '" + name +
-                   "'; known: " + c10::Join(", ", std::views::keys(profiles())));
+  const auto known = std::views::keys(profiles());
+  throw UsageError("--profile: " +
+                   parity::unknown_name("profile", name, {known.begin(), known.end()}));
 }
 
 Cases cases_of(const Profile& profile, const std::string& device) {

@@ -4,6 +4,7 @@
 
 #include <c10/util/StringUtil.h>
 
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -12,6 +13,8 @@
 #include "cli/verify/profiles.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
+#include "parity/case/text/nearest.h"
+#include "parity/case/text.h"
 #include "parity/subject/subject.h"
 
 namespace ringcheck::cli {
@@ -94,6 +97,11 @@ Selection of_tensors(const Asked& asked) {
   return selection;
 }
 
+std::vector<std::string> names_of_models() {
+  const auto names = std::views::keys(models());
+  return {names.begin(), names.end()};
+}
+
 Selection of_models(const Asked& asked) {
   exclude(asked, "--model", {"heads", "kv-heads", "dim", "dim-v", "rope"}, "the model says it");
   Selection selection;
@@ -101,8 +109,7 @@ Selection of_models(const Asked& asked) {
   for (const std::string& name : asked.models) {
     const auto found = models().find(name);
     if (found == models().end())
-      throw UsageError("unknown model '" + name +
-                       "'; known: " + c10::Join(", ", std::views::keys(models())));
+      throw UsageError("--model: " + parity::unknown_name("model", name, names_of_models()));
     const Model& model = found->second;
     PartLists values = asked.parts;
     values["heads"] = {model.heads};
@@ -194,6 +201,27 @@ Selection of_any(const Asked& asked) {
   return of_lists(asked);
 }
 
+// What a case says of tensors in a file is what the file holds.
+void check_tensors(const std::vector<Case>& cases) {
+  std::map<std::string, Case> files;
+  for (const Case& test : cases) {
+    const parity::Call data = parity::parse_call(test.data);
+    if (data.name != "tensors")
+      continue;
+    const std::string path = data.arguments.at(0);
+    const auto [file, is_new] = files.try_emplace(path);
+    if (is_new)
+      set_from_tensors(path, file->second);
+    for (const char* name : {"batch", "heads", "kv_heads", "seq", "dim", "dim_v", "dtype"}) {
+      const parity::Part& part = parity::part(name);
+      const std::string said = part.print(test), held = part.print(file->second);
+      if (said != held)
+        throw UsageError("the tensors in '" + path + "' have " + part.option + " " + held +
+                         ", the case says " + said + "; say what they have, or use --tensors");
+    }
+  }
+}
+
 std::string seed_text(const std::vector<Case>& cases) {
   std::set<uint64_t> seeds;
   for (const Case& test : cases)
@@ -210,6 +238,8 @@ Selection select(const Asked& asked) {
   Selection selection = of_any(asked);
   for (const Case& test : selection.cases)
     parity::subject_of(test);  // or throws: there is none of that name
+  if (asked.tensors.empty())
+    check_tensors(selection.cases);
   if (parity::any_on_cuda(selection.cases) && why_no_cuda())
     throw UsageError(*why_no_cuda());
   if (asked.clean.empty())

@@ -16,13 +16,25 @@
 namespace ringcheck::parity {
 namespace {
 
+// What a piece without a prefix may be.
+std::vector<std::string> pieces() {
+  std::vector<std::string> all;
+  for (const Part& row : parts())
+    if (row.claims && row.prefix.empty() && row.values)
+      for (const std::string& value : row.values())
+        if (row.claims(value)) all.push_back(value);
+  return all;
+}
+
 // The part that a piece of text belongs to.
 const Part& part_of(const std::string& piece) {
   for (const Part& row : parts())
     if (row.claims && piece.starts_with(row.prefix) &&
         row.claims(std::string_view(piece).substr(row.prefix.size())))
       return row;
-  throw BadCase("case has a part '" + piece + "' that means nothing; the form is "
+  const std::string meant = nearest(piece, pieces());
+  throw BadCase("case has a part '" + piece + "' that means nothing; " +
+                (meant.empty() ? "" : "did you mean '" + meant + "'? ") + "the form is "
                 "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu|cuda/P4/b1/hq8/hkv2/s1024/d64/dv64/"
                 "bf16/rope:none/scale:default/spread3/seed7");
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parity/case/case.h"
+#include "parity/case/text/nearest.h"
 
 namespace ringcheck::parity {
 
@@ -25,9 +26,9 @@ std::string number_text(double value);           // the shortest that parses bac
 template <class Table>
 void known_name(const char* family, const std::string& name, const Table& table) {
   if (table.count(name) > 0) return;
-  std::string names;
-  for (const auto& [known, entry] : table) names += (names.empty() ? "" : ", ") + known;
-  throw BadCase("unknown " + std::string(family) + " '" + name + "'; known: " + names);
+  std::vector<std::string> names;
+  for (const auto& [known, entry] : table) names.push_back(known);
+  throw BadCase(unknown_name(family, name, names));
 }
 
 }  // namespace ringcheck::parity

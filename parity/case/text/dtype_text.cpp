@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/case/case.h"
+#include "parity/case/text.h"
 
 namespace ringcheck::parity {
 
 at::ScalarType parse_dtype(const std::string& text) {
   for (const at::ScalarType type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf})
     if (dtype_text(type) == text) return type;
-  throw BadCase("unknown dtype '" + text + "'; known: float64, float32, bf16, fp16");
+  throw BadCase(unknown_name("dtype", text, {"float64", "float32", "bf16", "fp16"}));
 }
 
 std::string dtype_text(at::ScalarType dtype) {

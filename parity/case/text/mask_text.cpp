@@ -64,8 +64,8 @@ MaskKind parse_mask(const std::string& text) {
   if (call.name == "prefix") return Prefix{single_size(call, 0)};
   if (call.name == "doc") return DocumentCausal{parse_documents(call)};
   if (call.name == "docfull") return DocumentFull{parse_documents(call)};
-  throw BadCase("unknown mask '" + text + "'; known: full, causal, window[W], doc[L1,L2,...], "
-                "docfull[L1,L2,...], prefix[N]");
+  throw BadCase(unknown_name("mask", text, {"full", "causal", "window[W]", "doc[L1,L2,...]",
+                                            "docfull[L1,L2,...]", "prefix[N]"}));
 }
 
 std::string mask_text(const MaskKind& mask) { return std::visit(MaskText{}, mask); }

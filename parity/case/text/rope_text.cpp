@@ -17,8 +17,11 @@ Rope::Llama3 parse_llama3(const Call& call, const std::string& text) {
   if (arguments.size() == 6)
     scaling = {parse_number(arguments[2]), parse_number(arguments[3]), parse_number(arguments[4]),
                parse_number(arguments[5])};
-  if (!(scaling.factor > 0 && scaling.low < scaling.high && scaling.original_length > 0))
-    throw BadCase("RoPE scaling in '" + text + "' needs FACTOR > 0, LOW < HIGH, ORIGINAL_LENGTH > 0");
+  const bool finite = std::isfinite(scaling.factor) && std::isfinite(scaling.low) &&
+                      std::isfinite(scaling.high) && std::isfinite(scaling.original_length);
+  if (!(finite && scaling.factor > 0 && scaling.low < scaling.high && scaling.original_length > 0))
+    throw BadCase("RoPE scaling in '" + text + "' needs finite numbers, FACTOR > 0, LOW < HIGH, "
+                  "ORIGINAL_LENGTH > 0");
   return scaling;
 }
 
@@ -38,8 +41,8 @@ Rope parse_rope(const std::string& text) {
   if (call.name == "none" && call.arguments.empty()) return rope;
   if (call.name == "half") rope.pairing = Rope::Pairing::kHalf;
   else if (call.name == "interleaved") rope.pairing = Rope::Pairing::kInterleaved;
-  else throw BadCase("unknown RoPE '" + text + "'; known: none, half[BASE], interleaved[BASE], "
-                     "half[BASE,llama3]");
+  else throw BadCase(unknown_name("RoPE", text, {"none", "half[BASE]", "interleaved[BASE]",
+                                                 "half[BASE,llama3]"}));
   if (!call.arguments.empty()) rope.base = parse_number(call.arguments[0]);
   if (!(rope.base > 1) || !std::isfinite(rope.base))
     throw BadCase("RoPE base " + call.arguments[0] + " must be above 1, for example half[10000]");

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+// What CLI11 does not check, or does not say.
+namespace ringcheck::cli {
+
+// For options that name something: '' is no name.
+CLI::Validator not_empty();
+
+// For messages of a parse that failed: the words that nobody knew, and the known ones near them.
+std::string what_was_wrong(const CLI::App* program, const CLI::Error& error);
+
+// Can this kernel run on this device? Throws BadCase or UsageError where it never can, NothingRan
+// where the machine has no such device.
+void check_kernel_on(const std::string& kernel, const std::string& device);
+
+}  // namespace ringcheck::cli
