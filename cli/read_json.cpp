@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/read_json.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +13,13 @@
 namespace ringcheck::cli {
 
 nlohmann::json read_json(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))  // a pipe would be waited for
+    throw UsageError("cannot read '" + path + "': " +
+                     (error ? error.message() : "it is no regular file") + "; want a JSON file");
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw UsageError("cannot read '" + path + "'; want a JSON file");
+  if (!stream)
+    throw UsageError("cannot read '" + path + "': " + std::strerror(errno) + "; want a JSON file");
   try {
     return nlohmann::json::parse(stream);
   } catch (const nlohmann::json::exception& error) {

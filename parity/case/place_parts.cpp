@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "parity/case/part.h"
 
 namespace ringcheck::parity {
 namespace {
 
-constexpr int64_t kFarTooMany = 1 << 20;  // ranks: validate() says how many there may be
+// Ranks: validate() says how many there may be.
+constexpr int64_t kFarTooMany = std::numeric_limits<int>::max();
 
 std::vector<Case> smaller_worlds(const Case& test) {
   std::vector<Case> list;

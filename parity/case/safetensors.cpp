@@ -9,8 +9,10 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "parity/case/case.h"
 
@@ -40,12 +42,15 @@ constexpr Dtype kDtypes[] = {{"F64", at::kDouble},
 // What a reader of the file says of it.
 class File {
  public:
-  explicit File(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
+  explicit File(const std::string& path) : path_(path) {
+    std::error_code error;
+    if (const auto status = std::filesystem::status(path, error);
+        std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+      fail(path, "is not a regular file", "check the name");  // a pipe would be waited for
+    stream_.open(path, std::ios::binary);
     if (!stream_)
       fail(path, std::string("cannot be read: ") + std::strerror(errno), "check the name");
     stream_.seekg(0, std::ios::end);
-    if (!stream_ || stream_.tellg() < 0)
-      fail(path, "is not a regular file", "check the name");
     size_ = static_cast<uint64_t>(stream_.tellg());
   }
   uint64_t size() const { return size_; }
@@ -139,6 +144,18 @@ std::string header_of(File& file) {
   return header;
 }
 
+// A name that stands twice in an object has two values; which one is meant nobody knows.
+json without_doubles(const std::string& text) {
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  return json::parse(text, [&](int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) names.emplace_back();
+    if (event == json::parse_event_t::object_end) names.pop_back();
+    if (event == json::parse_event_t::key && !names.back().insert(parsed).second)
+      throw std::out_of_range(parsed.dump() + " stands in it twice");
+    return true;
+  });
+}
+
 }  // namespace
 
 Safetensors read_safetensors(const std::string& path) {
@@ -147,7 +164,7 @@ Safetensors read_safetensors(const std::string& path) {
   Safetensors content;
   std::vector<Entry> entries;
   try {
-    for (const auto& [name, value] : json::parse(header).get<std::map<std::string, json>>()) {
+    for (const auto& [name, value] : without_doubles(header).get<std::map<std::string, json>>()) {
       if (name == "__metadata__")
         content.metadata = value.get<std::map<std::string, std::string>>();
       else

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 // Which cases there are.
+#include <algorithm>
 #include <cmath>
 
 #include "parity/case/data_family.h"
@@ -9,9 +10,22 @@
 namespace ringcheck::parity {
 namespace {
 
-void positive(const char* what, int64_t value) {
+// What the generator of the data counts in 16 bits (parity/case/data_family.cpp), and channels.
+constexpr int64_t kMost = 1 << 16;
+constexpr int64_t kMostRanks = 256;  // on one machine
+// Beyond any machine; bytes and pairs are counted in 64 bits.
+constexpr double kMostElements = 0x1p50, kMostPairs = 0x1p62;
+// Scores so far apart that one key takes all, or none, round to nothing that could be judged.
+constexpr double kLargestScale = 1e4, kSmallestScale = 1e-30;
+// A block of so many tokens costs nothing, also where the sequence is shorter.
+constexpr int64_t kSmallBlock = 64;
+
+void between(const char* what, int64_t value, int64_t most) {
   if (value < 1)
     throw BadCase(std::string(what) + " is " + std::to_string(value) + "; it must be at least 1");
+  if (value > most)
+    throw BadCase(std::string(what) + " is " + std::to_string(value) + "; it must be at most " +
+                  std::to_string(most));
 }
 
 void check_names(const Case& c) {
@@ -19,23 +33,38 @@ void check_names(const Case& c) {
   known_name("balancer", c.balance, Balancers::all());
   known_name("kernel", c.kernel, AttentionKernels::all());
   if (c.world_kind != "thread" && c.world_kind != "mpi")
-    throw BadCase("unknown world kind '" + c.world_kind + "'; known: thread, mpi");
+    throw BadCase(unknown_name("world kind", c.world_kind, {"thread", "mpi"}));
   if (c.device != "cpu" && c.device != "cuda")
-    throw BadCase("unknown device '" + c.device + "'; known: cpu, cuda");
-  if (parse_call(c.data).name != "tensors") known_name("data family", c.data, DataFamilies::all());
+    throw BadCase(unknown_name("device", c.device, {"cpu", "cuda"}));
+  const Call data = parse_call(c.data);
+  if (data.name != "tensors") known_name("data family", c.data, DataFamilies::all());
+  else if (data.arguments.size() != 1 || data.arguments[0].empty())
+    throw BadCase("data '" + c.data + "' names no file; want tensors[FILE.safetensors]");
 }
 
 void check_sizes(const Case& c) {
-  positive("world", c.world);
-  if (c.world > 256)
-    throw BadCase("world is " + std::to_string(c.world) + "; at most 256 ranks on one machine");
-  positive("batch", c.batch);
-  positive("heads", c.q_heads);
-  positive("kv-heads", c.kv_heads);
-  positive("seq", c.seq);
-  positive("dim", c.dim);
-  positive("dim-v", c.dim_v);
-  positive("block", c.block);
+  between("world", c.world, kMostRanks);
+  between("batch", c.batch, kMost);
+  between("heads", c.q_heads, kMost);
+  between("kv-heads", c.kv_heads, kMost);
+  between("seq", c.seq, int64_t{1} << 40);
+  between("dim", c.dim, kMost);
+  between("dim-v", c.dim_v, kMost);
+  between("block", c.block, std::max(c.seq, kSmallBlock));
+  const double rows = static_cast<double>(c.batch * c.q_heads) * static_cast<double>(c.seq);
+  const double elements = rows * static_cast<double>(c.dim + c.dim_v);
+  if (elements > kMostElements || rows * static_cast<double>(c.seq) > kMostPairs)
+    throw BadCase("q and o have " + number_text(elements) + " elements and " +
+                  number_text(rows * static_cast<double>(c.seq)) +
+                  " scores; at most 2^50 and 2^62: use a smaller batch, heads, seq or dim");
+}
+
+void check_scale(double scale) {
+  const double size = std::abs(scale);
+  if (size == 0 || (size >= kSmallestScale && size <= kLargestScale)) return;
+  throw BadCase("scale " + number_text(scale) + " must be finite: 0, or from " +
+                number_text(kSmallestScale) + " to " + number_text(kLargestScale) +
+                " with either sign");
 }
 
 }  // namespace
@@ -51,8 +80,7 @@ void validate(const Case& c) {
   if (c.rope.pairing != Rope::Pairing::kNone && c.dim % 2 != 0)
     throw BadCase("RoPE rotates pairs of channels, dim is " + std::to_string(c.dim) +
                   "; use an even dim or rope none");
-  if (c.scale && !std::isfinite(*c.scale))
-    throw BadCase("scale " + number_text(*c.scale) + " must be finite");
+  if (c.scale) check_scale(*c.scale);
   const Mask mask = mask_of(c);
   if (const Documents* packed = documents(mask); packed && slots_of(*packed) != c.seq)
     throw BadCase("the documents of " + mask_text(c.mask) + " take " +
