@@ -51,6 +51,7 @@ int run(const std::string& json) {
   register_all();
   const auto begin = std::chrono::steady_clock::now();
   Reporter reporter;
+  reporter.SetOutputStream(&reports::screen_beside(json));
   benchmark::RunSpecifiedBenchmarks(&reporter);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   environment.command = "ringcheck_bench";

@@ -9,15 +9,33 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 
 namespace ringcheck::reports {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kStandardOutput = "-";
+constexpr size_t kProbe = 4096;  // bytes: a full disk still makes files without any
+
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
   throw Unwritable("cannot write '" + path + "': " + why +
                    "; name a file in a folder that exists and may be written to");
+}
+
+// By the number of the error of the system.
+[[noreturn]] void fail(const std::string& path, int error) {
+  if (error == ENOSPC || error == EDQUOT)
+    throw Unwritable("cannot write '" + path + "': its disk is full (" + std::strerror(error) +
+                     "); free some of it, or name a file on another one");
+  fail(path, std::strerror(error));
+}
+
+// A pipe with a name waits for somebody who reads it; those of a shell have one.
+bool is_named_pipe(const std::string& path) {
+  std::error_code error;
+  return fs::is_fifo(path, error) && !path.starts_with("/dev/") && !path.starts_with("/proc/");
 }
 
 bool is_special(const std::string& path) {
@@ -37,7 +55,7 @@ class Temporary {
       fail(path, "it is a folder");
     descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
     if (descriptor_ < 0)
-      fail(path, std::strerror(errno));
+      fail(path, errno);
   }
   ~Temporary() {
     if (descriptor_ >= 0)
@@ -76,16 +94,32 @@ class Temporary {
 
 }  // namespace
 
+std::ostream& screen_beside(const std::string& path) {
+  return path == kStandardOutput ? std::cerr : std::cout;
+}
+
 void check_writable(const std::string& path) {
+  if (path == kStandardOutput)
+    return;
+  if (is_named_pipe(path))
+    fail(path, "it is a pipe, which waits for a reader; - is stdout");
   if (is_special(path)) {
     if (::access(path.c_str(), W_OK) != 0)
-      fail(path, std::strerror(errno));
+      fail(path, errno);
     return;
   }
   const Temporary probe(path);
+  if (!probe.write(std::string(kProbe, '\n')))
+    fail(path, errno);
 }
 
 void write_file(const std::string& path, const std::string& content) {
+  if (path == kStandardOutput) {
+    std::cout << content << std::flush;
+    if (!std::cout)
+      fail("stdout", errno);
+    return;
+  }
   if (is_special(path)) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     const bool good = descriptor >= 0 && ::write(descriptor, content.data(), content.size()) ==
@@ -93,12 +127,12 @@ void write_file(const std::string& path, const std::string& content) {
     if (descriptor >= 0)
       ::close(descriptor);
     if (!good)
-      fail(path, std::strerror(errno));
+      fail(path, errno);
     return;
   }
   Temporary file(path);
   if (!file.write(content) || !file.become(path))
-    fail(path, std::strerror(errno));
+    fail(path, errno);
 }
 
 }  // namespace ringcheck::reports

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 
@@ -13,11 +14,14 @@ class Unwritable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What people read: stdout, or stderr beside a file that goes to stdout.
+std::ostream& screen_beside(const std::string& path);
+
 // Throws Unwritable unless write_file(path) would work now. Leaves no trace.
 void check_writable(const std::string& path);
 
-// Readers see the old file or the whole new one: written beside it, then renamed. A path that is
-// no regular file, such as /dev/stdout, is written directly. Throws Unwritable.
+// Readers see the old file or the whole new one: written beside it, then renamed. - is stdout; a path
+// that is no regular file, such as /dev/stdout, is written directly. Throws Unwritable.
 void write_file(const std::string& path, const std::string& content);
 
 }  // namespace ringcheck::reports

@@ -176,7 +176,7 @@ int run(const Options& options) {
   }
   if (worlds->speaks()) {
     const nlohmann::json file = reports::to_json(result);
-    std::cout << reports::file_text(file) << std::flush;
+    reports::screen_beside(options.json) << reports::file_text(file) << std::flush;
     if (!options.json.empty()) reports::write_json(options.json, file);
   }
   return result.summary.passed == result.summary.cases ? 0 : 1;

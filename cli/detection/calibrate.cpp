@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.h"
 #include "cli/environment.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
@@ -99,9 +100,7 @@ void check_contract_file(const std::string& path, const std::string& kernel) {
 }
 
 int run(const Options& options) {
-  if (options.seeds < parity::kFewestSeeds)
-    throw UsageError("--seeds " + std::to_string(options.seeds) + ": a calibration needs at least " +
-                     std::to_string(parity::kFewestSeeds));
+  check_kernel_on(options.kernel, options.device);
   check_contract_file(options.file, options.kernel);
   reports::check_writable(options.file);
   const std::vector<parity::Case> list = shapes(options);
@@ -142,8 +141,12 @@ const Subcommands::Add add("calibrate", [](CLI::App& program) {
   program.add_option("--device", options->device, "cpu or cuda: its charts are measured anew")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
-  program.add_option("--seeds", options->seeds, "how many seeds a shape")->capture_default_str();
-  program.add_option("--contract", options->file, "the contract file to write")->required();
+  program.add_option("--seeds", options->seeds, "how many seeds a shape")
+      ->check(CLI::Range(parity::kFewestSeeds, 100000))
+      ->capture_default_str();
+  program.add_option("--contract", options->file, "the contract file to write")
+      ->check(not_empty())
+      ->required();
   return [options] { return run(*options); };
 });
 

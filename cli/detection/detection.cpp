@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.h"
 #include "cli/detection/detection_page.h"
 #include "cli/read_json.h"
 #include "cli/subcommand.h"
@@ -88,7 +89,8 @@ const Subcommands::Add add("detection", [](CLI::App& program) {
                      "of `ringcheck faults --profile NAME --json`: a column in the tables")
       ->type_name("FILE");
   program.add_option("--markdown", options->markdown, "write the page; default: print it")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty());
   return [options] { return run(*options); };
 });
 

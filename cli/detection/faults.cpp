@@ -11,8 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/arguments.h"
 #include "cli/verify/part_lists.h"
 #include "cli/environment.h"
+#include "cli/detection/chosen_faults.h"
 #include "cli/detection/hunters.h"
 #include "cli/detection/kill_matrix.h"
 #include "cli/detection/limits.h"
@@ -47,28 +49,6 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Those asked for by name, group or operator; all where none is.
-std::vector<std::string> chosen(const Options& options) {
-  const std::vector<std::string> words = split_values(options.faults);
-  std::vector<std::string> names;
-  for (const auto& [name, fault] : Faults::all()) {
-    const auto says = [&](const std::string& word) {
-      return word == name || word == fault.group ||
-             std::ranges::find(fault.operators, word) != fault.operators.end();
-    };
-    if (words.empty() || std::ranges::any_of(words, says)) names.push_back(name);
-  }
-  for (const std::string& word : words)
-    if (std::ranges::none_of(names, [&](const std::string& name) {
-          const parity::Fault& fault = Faults::at(name);
-          return word == name || word == fault.group ||
-                 std::ranges::find(fault.operators, word) != fault.operators.end();
-        }))
-      throw UsageError("--fault: unknown fault '" + word + "'; want a name, a group or an operator "
-                       "such as M13: see ringcheck faults --list");
-  return names;
-}
-
 std::vector<at::ScalarType> dtypes_of(const Options& options) {
   std::vector<at::ScalarType> dtypes;
   for (const std::string& text : split_values(options.dtypes))
@@ -78,7 +58,7 @@ std::vector<at::ScalarType> dtypes_of(const Options& options) {
 }
 
 int list(const Options& options) {
-  for (const std::string& name : chosen(options)) {
+  for (const std::string& name : chosen_faults(options.faults)) {
     const parity::Fault& fault = Faults::at(name);
     std::cout << name << "\n  " << fault.wrong << "\n  " << c10::Join(" ", fault.operators)
               << (fault.operators.empty() ? "" : ", ") << fault.stands_for << "; in the "
@@ -96,7 +76,10 @@ int run_part(const Options& options) {
   }
   std::ofstream stream(options.cells, std::ios::app);
   hunt_here(quarry, options.hunt,
-            [&](const Cell& cell) { stream << to_json(cell).dump() << std::endl; });
+            [&](const Cell& cell) {
+              stream << to_json(cell).dump() << std::endl;
+              if (!stream) throw UsageError("cannot write '" + options.cells + "': is its disk full?");
+            });
   return 0;
 }
 
@@ -129,7 +112,7 @@ int run_sensitivity(const Options& options) {
                                      [&] { progress.advance(true); }, options.hunt.kernel})};
   limits.environment.command = "ringcheck faults --sensitivity";
   limits.environment.wall_seconds = seconds_since(begin);
-  std::cout << console_text(limits) << std::flush;
+  reports::screen_beside(options.json) << console_text(limits) << std::flush;
   if (!options.json.empty()) reports::write_json(options.json, to_json(limits));
   return 0;
 }
@@ -151,7 +134,7 @@ at::ScalarType dtype_for(const parity::Fault& fault, const std::vector<at::Scala
 // once. Of a shard, its part of them.
 std::vector<Quarry> quarry_of(const Options& options) {
   std::vector<Quarry> quarry;
-  for (const std::string& name : chosen(options)) {
+  for (const std::string& name : chosen_faults(options.faults)) {
     const parity::Fault& fault = Faults::at(name);
     if (options.hunt.profile.empty())
       for (const at::ScalarType dtype : dtypes_of(options)) quarry.push_back({name, dtype});
@@ -189,7 +172,7 @@ std::vector<parity::Case> cases_to_hunt_in(const Options& options) {
 }
 
 int report(const KillMatrix& matrix, const Options& options) {
-  std::cout << console_text(matrix) << std::flush;
+  reports::screen_beside(options.json) << console_text(matrix) << std::flush;
   if (!options.json.empty()) reports::write_json(options.json, to_json(matrix));
   return exit_code_of(matrix);
 }
@@ -206,18 +189,26 @@ int merge(const Options& options) {
   return report(merged(shards), options);
 }
 
+// Everything that can be wrong is said before any work, and also where nothing but a list is wanted.
+void check(const Options& options) {
+  chosen_faults(options.faults);
+  dtypes_of(options);
+  if (!options.shard.empty()) parse_shard(options.shard);
+  if (!options.json.empty()) reports::check_writable(options.json);
+}
+
 int run(Options& options) {
-  if (options.list) return list(options);
   options.hunt.oracles = parse_oracles(options.oracles);
+  check(options);
+  if (options.list) return list(options);
+  if (!options.shards.empty()) return merge(options);
+  check_kernel_on(options.hunt.kernel, options.hunt.device);
   if (!options.hunt.profile.empty() && options.hunt.kernel != parity::Hunt().kernel)
     throw UsageError("--kernel " + options.hunt.kernel + ": the cases of a profile have their own "
                      "kernels; leave --kernel out");
   if (!options.hunt.profile.empty())
     options.hunt.among = cases_to_hunt_in(options);
-  if (!options.shard.empty()) parse_shard(options.shard);
   if (!options.cells.empty()) return run_part(options);
-  if (!options.json.empty()) reports::check_writable(options.json);
-  if (!options.shards.empty()) return merge(options);
   if (options.sensitivity) return run_sensitivity(options);
   return report(matrix_of(options), options);
 }
@@ -232,16 +223,21 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   const CLI::Option* oracles =
       program.add_option("--oracles", options->oracles, "who judges: names, or all")
           ->type_name("LIST")
+          ->check(not_empty())
           ->capture_default_str();
   program.add_flag("--ask-all", options->hunt.ask_all,
                    "ask oracles with further runs also where a cheaper one has noticed");
   program.add_option("--kernel", options->hunt.kernel, "the kernel under the planted bugs")
       ->capture_default_str();
-  program.add_option("--device", options->hunt.device, "cpu or cuda")->capture_default_str();
+  program.add_option("--device", options->hunt.device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   program.add_option("--jobs", options->jobs, "processes")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  program.add_option("--json", options->json, "write the matrix")->type_name("FILE");
+  program.add_option("--json", options->json, "write the matrix; - is stdout")
+      ->type_name("FILE")
+      ->check(not_empty());
   program.add_flag("--sensitivity", options->sensitivity,
                    "the smallest planted relative error that is seen in 95 % of the trials");
   program.add_option("--trials", options->trials, "of --sensitivity")
@@ -250,10 +246,12 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   program.add_option("--profile", options->hunt.profile,
                      "in its cases until one is killed, judged as verify judges them; with "
                      "--dtype in those of these dtypes")
+      ->check(not_empty())
       ->excludes("--sensitivity");
   program.add_option("--shard", options->shard,
                      "I/N: the Ith of N runs that share the faults; --merge puts their --json together")
       ->type_name("I/N")
+      ->check(not_empty())
       ->excludes("--sensitivity");
   program.add_option("--merge", options->shards, "plant none: put the results of all shards together")
       ->type_name("FILE")

@@ -3,11 +3,13 @@
 //
 // ringcheck doctor: can this machine verify and measure, and if not, what helps?
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.h"
 #include "cli/doctor/doctor_gpus.h"
 #include "cli/doctor/doctor_host.h"
 #include "cli/doctor/doctor_libraries.h"
@@ -122,14 +124,13 @@ int run(const Options& options) {
     print_libraries();
     return 0;
   }
-  const bool to_stdout = options.json == "-";
-  if (!options.json.empty() && !to_stdout)
+  if (std::isnan(options.seconds))  // lies in every range of CLI11
+    throw UsageError("--deadline nan: it must be from 0.1 to 600 seconds");
+  if (!options.json.empty())
     reports::check_writable(options.json);
   const Examined seen = examine(options.seconds);
-  print(to_stdout ? std::cerr : std::cout, seen);
-  if (to_stdout)
-    std::cout << json_text(seen) << std::flush;
-  else if (!options.json.empty())
+  print(reports::screen_beside(options.json), seen);
+  if (!options.json.empty())
     reports::write_file(options.json, json_text(seen));
   return count(seen, Severity::kError) > 0 ? kFoundErrors : 0;
 }
@@ -137,7 +138,9 @@ int run(const Options& options) {
 const Subcommands::Add add("doctor", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("says whether this machine can verify and measure, and what helps");
-  program.add_option("--json", options->json, "also as JSON into this file; - is stdout");
+  program.add_option("--json", options->json, "also as JSON into this file; - is stdout")
+      ->check(not_empty())
+      ->type_name("FILE");
   program.add_option("--deadline", options->seconds, "seconds for each external program")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();

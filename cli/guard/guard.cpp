@@ -5,11 +5,14 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <set>
 
+#include "cli/arguments.h"
 #include "cli/environment.h"
 #include "cli/guard/guard_file.h"
 #include "cli/subcommand.h"
@@ -114,27 +117,27 @@ std::string word_of(const LawVerdict& law) {
   }
 }
 
-void print(const Guarded& all) {
+void print(const Guarded& all, std::ostream& screen) {
   using reports::figure, reports::left, reports::right;
-  std::cout << "  " << all.sums.queries << " queries and " << all.sums.keys
+  screen << "  " << all.sums.queries << " queries and " << all.sums.keys
             << " keys of each of " << all.sums.dv.size(0) << " x " << all.sums.dv.size(1)
             << " (batch, kv head); " << dtypes_text(all) << "\n\n"
             << "  law                        worst z     seen  where                                verdict\n";
   for (const LawVerdict& law : all.laws) {
     const bool judged = law.status != Status::kNotApplicable;
-    std::cout << "  " << left(law.law + " " + law.says, 24) << right(judged ? figure(law.z) : "-", 10)
+    screen << "  " << left(law.law + " " + law.says, 24) << right(judged ? figure(law.z) : "-", 10)
               << right(judged ? std::to_string(law.counted) + "/" + std::to_string(law.heads) : "-", 9)
               << "  " << left(place_of(law), 36) << " " << word_of(law) << "\n";
   }
-  std::cout << "  worst z: largest difference over what rounding explains, a pass is at most "
+  screen << "  worst z: largest difference over what rounding explains, a pass is at most "
             << parity::kStat << "\n"
             << "  seen: (batch, kv head) in which a plainly wrong result would fail\n";
   for (const LawVerdict& law : all.laws)
     if (law.status == Status::kFail)
-      std::cout << "\nFAIL  " << law.text() << "\n";
+      screen << "\nFAIL  " << law.text() << "\n";
   for (const std::string& finding : all.findings)
-    std::cout << "\nFAIL  " << finding << "\n";
-  std::cout << std::flush;
+    screen << "\nFAIL  " << finding << "\n";
+  screen << std::flush;
 }
 
 nlohmann::json to_json(const Options& options, const Guarded& all) {
@@ -167,7 +170,16 @@ nlohmann::json to_json(const Options& options, const Guarded& all) {
                             {"findings", all.findings}});
 }
 
+// A shard that is counted twice cancels nothing.
+void check_distinct(const std::vector<std::string>& files) {
+  std::set<std::string> seen;
+  for (const std::string& file : files)
+    if (!seen.insert(std::filesystem::weakly_canonical(file)).second)
+      throw UsageError("guard: '" + file + "' is given twice; give every file once");
+}
+
 int run(const Options& options) {
+  check_distinct(options.files);
   if (!options.json.empty())
     reports::check_writable(options.json);
   const Guarded all = guard(options);
@@ -175,7 +187,7 @@ int run(const Options& options) {
     std::cerr << "ringcheck: guard: the files hold no token; nothing was judged\n";
     return exit_codes::kNothingRan;
   }
-  print(all);
+  print(all, reports::screen_beside(options.json));
   if (!options.json.empty())
     reports::write_json(options.json, to_json(options, all));
   if (all.status == Status::kFail)
@@ -191,7 +203,9 @@ const Subcommands::Add add("guard", [](CLI::App& program) {
                   "safetensors with q k v o do dq dk dv and, perhaps, lse; one, or one a rank")
       ->required()
       ->type_name("FILE");
-  program.add_option("--json", options->json, "write the result")->type_name("FILE");
+  program.add_option("--json", options->json, "write the result; - is stdout")
+      ->type_name("FILE")
+      ->check(not_empty());
   program.add_flag("--unrotated", options->unrotated,
                    "q, k, dq and dk are those before a rotary embedding: C2 is skipped");
   return [options] { return run(*options); };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.h"
 #include "cli/read_json.h"
 #include "cli/subcommand.h"
 #include "cli/verify/profiles.h"
@@ -40,7 +41,7 @@ Refusals listed_in(const std::string& folder, const std::string& device) {
 }
 
 // "refused of 3040 cases on cpu: flash 971, plain 0", then the reasons.
-void print(const Refusals& refusals) {
+void print(const Refusals& refusals, std::ostream& screen) {
   std::vector<std::string> sums;
   std::string lines;
   for (const auto& [kernel, reasons] : refusals.kernels) {
@@ -51,14 +52,14 @@ void print(const Refusals& refusals) {
     }
     sums.push_back(kernel + " " + std::to_string(sum));
   }
-  std::cout << "refused of " << refusals.cases << " cases on " << refusals.device << ": "
+  screen << "refused of " << refusals.cases << " cases on " << refusals.device << ": "
             << c10::Join(", ", sums) << "\n"
             << lines << std::flush;
 }
 
 // 1 where anything differs.
-int compare(const Refusals& here, const std::string& folder) {
-  const std::vector<std::string> lines = differences(here, listed_in(folder, here.device));
+int compare(const Refusals& here, const Refusals& listed) {
+  const std::vector<std::string> lines = differences(here, listed);
   for (const std::string& line : lines)
     std::cerr << "ringcheck: " << line << "\n";
   return lines.empty() ? 0 : 1;
@@ -69,12 +70,15 @@ int run(const Options& options) {
     reports::check_writable(options.json);
   if (options.device == "cuda" && why_no_cuda())
     throw UsageError(*why_no_cuda());
+  std::optional<Refusals> listed;  // read before the work
+  if (!options.against.empty())
+    listed = listed_in(options.against, options.device == "cpu" ? "cpu" : gpu_architecture());
   const Refusals refusals =
       refusals_of(cases_of(profile(options.profile), options.device), options.device);
-  print(refusals);
+  print(refusals, reports::screen_beside(options.json));
   if (!options.json.empty())
     reports::write_file(options.json, to_json(refusals).dump(1) + "\n");
-  return options.against.empty() ? 0 : compare(refusals, options.against);
+  return listed ? compare(refusals, *listed) : 0;
 }
 
 const Subcommands::Add add("refusals", [](CLI::App& program) {
@@ -83,10 +87,15 @@ const Subcommands::Add add("refusals", [](CLI::App& program) {
   program.add_option("--device", options->device, "whose kernels")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
-  program.add_option("--profile", options->profile, "whose cases")->capture_default_str();
+  program.add_option("--profile", options->profile, "whose cases")
+      ->check(not_empty())
+      ->capture_default_str();
   program.add_option("--against", options->against, "the folder that holds a list for each device")
-      ->type_name("FOLDER");
-  program.add_option("--json", options->json, "write the list")->type_name("FILE");
+      ->type_name("FOLDER")
+      ->check(not_empty());
+  program.add_option("--json", options->json, "write the list; - is stdout")
+      ->type_name("FILE")
+      ->check(not_empty());
   return [options] { return run(*options); };
 });
 

@@ -11,6 +11,7 @@
 #include "cli/verify/sample.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
+#include "parity/case/text.h"
 #include "reports/console.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
@@ -28,12 +29,16 @@ VerifyReport::VerifyReport(Telling telling, const Selection& selection, std::str
   result_.environment.command = "ringcheck verify: " + selection.what;
 }
 
+std::ostream& VerifyReport::screen() const {
+  return reports::screen_beside(telling_.junit == "-" ? telling_.junit : telling_.json);
+}
+
 void VerifyReport::begin() const {
-  std::cout << reports::console_header(result_.environment, selection_.what) << std::flush;
+  screen() << reports::console_header(result_.environment, selection_.what) << std::flush;
 }
 
 void VerifyReport::line(const reports::CaseResult& test) const {
-  if (telling_.verbose) std::cout << reports::console_line(test) << std::flush;
+  if (telling_.verbose) screen() << reports::console_line(test) << std::flush;
 }
 
 int VerifyReport::end(std::vector<reports::CaseResult> cases) {
@@ -53,19 +58,21 @@ void VerifyReport::complete(std::vector<reports::CaseResult> cases) {
   for (reports::CaseResult& test : result_.cases) {
     note_sample(telling_.sample, test);
     if (!telling_.oracles.empty()) test.reproduce += " --oracles " + telling_.oracles;
+    if (telling_.deadline)
+      test.reproduce += " --deadline " + parity::number_text(*telling_.deadline);
   }
   result_.summary = reports::summary_of(result_.cases);
 }
 
 void VerifyReport::print() const {
-  if (telling_.verbose) std::cout << "\n";
-  std::cout << reports::console_report(result_);
+  if (telling_.verbose) screen() << "\n";
+  screen() << reports::console_report(result_);
   if (telling_.clean)
-    std::cout << "false alarms: " << to_text(false_alarms_in(result_.summary)) << "\n";
+    screen() << "false alarms: " << to_text(false_alarms_in(result_.summary)) << "\n";
   for (const auto& [oracle, reason] : idle())
-    std::cout << "oracle " << oracle << " applied to no case: " << reason << "\n";
-  if (telling_.sample > 0) std::cout << sampled_text(telling_.sample, result_.cases);
-  std::cout << std::flush;
+    screen() << "oracle " << oracle << " applied to no case: " << reason << "\n";
+  if (telling_.sample > 0) screen() << sampled_text(telling_.sample, result_.cases);
+  screen() << std::flush;
 }
 
 void VerifyReport::write() const {

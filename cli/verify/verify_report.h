@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct Telling {
   std::string json, junit;  // files; empty: none
   bool verbose = false;     // a line per case
   std::string oracles;      // as typed: part of the commands that reproduce
+  std::optional<double> deadline;  // seconds, where it was given: part of these commands, too
   int64_t sample = 0;       // of parity::RunOptions
   bool clean = false;       // what counts is false alarms: a case that shows nothing is left out
 };
@@ -39,6 +42,7 @@ class VerifyReport {
   // Oracles asked for by name that applied to no case, each with a reason.
   std::map<std::string, std::string> idle() const;
   int exit_code() const;
+  std::ostream& screen() const;  // where the table goes
 
   Telling telling_;
   const Selection& selection_;

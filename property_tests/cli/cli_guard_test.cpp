@@ -92,7 +92,8 @@ TEST_F(Guard, ShardsAreJudgedTogether) {
   const Ran one = ringcheck({"guard", path("2")});
   EXPECT_EQ(one.code, 2);
   EXPECT_THAT(one.err, HasSubstr("0 files say that they are rank 0 of 4"));
-  const Ran twice = ringcheck({"guard", path("0"), path("1"), path("1"), path("2"), path("3")});
+  write_text(path("again"), read_text(path("1")));
+  const Ran twice = ringcheck({"guard", path("0"), path("1"), path("again"), path("2"), path("3")});
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("2 files say that they are rank 1"));
 }

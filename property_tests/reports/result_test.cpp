@@ -196,5 +196,14 @@ TEST(File, UnwritablePathsAreSeenBeforehand) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(File, AFullDiskIsNamed) {
+  try {
+    write_file("/dev/full", "content");
+    ADD_FAILURE() << "it was written";
+  } catch (const Unwritable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("disk is full"));
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck::reports
