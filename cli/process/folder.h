@@ -6,7 +6,8 @@
 
 namespace ringcheck::cli {
 
-// A new folder in TMPDIR or /tmp, removed with what it holds.
+// A new folder in TMPDIR or /tmp, removed with what it holds; a run that is killed leaves its own to
+// the next one, which removes it. Locked as long as its process lives.
 class TemporaryFolder {
  public:
   TemporaryFolder();  // throws UsageError
@@ -19,6 +20,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+  int lock_ = -1;
 };
 
 }  // namespace ringcheck::cli

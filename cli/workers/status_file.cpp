@@ -64,7 +64,9 @@ StatusFile StatusFile::create(const std::string& path, int ranks) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0)
     fail(path);
-  if (::ftruncate(descriptor, static_cast<off_t>(ranks * sizeof(RankStatus))) != 0)
+  // On a full disk a file that only looks so long kills whoever writes into it.
+  errno = ::posix_fallocate(descriptor, 0, static_cast<off_t>(ranks * sizeof(RankStatus)));
+  if (errno != 0)
     fail(path);
   StatusFile file = map(path, descriptor, ranks);
   for (int rank = 0; rank < ranks; ++rank)

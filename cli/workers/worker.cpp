@@ -7,6 +7,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -50,11 +52,15 @@ std::vector<parity::Case> read_cases(const std::string& path) {
 class Results {
  public:
   explicit Results(const std::string& path) : stream_(path, std::ios::app) {}
+  // Throws where the disk is full: else the case would look like one that hangs.
   void write(size_t index, const reports::CaseResult& result) {
     stream_ << nlohmann::json{{"index", index}, {"case", reports::to_json(result)}}.dump(
                    -1, ' ', false, nlohmann::json::error_handler_t::replace)
             << "\n"
             << std::flush;
+    if (!stream_)
+      throw std::runtime_error(std::string("its result cannot be written to TMPDIR: ") +
+                               std::strerror(errno));
   }
 
  private:
@@ -75,6 +81,20 @@ bool passes_self_test(const std::vector<parity::Case>& cases, const Options& opt
   }
 }
 
+// What goes wrong in a case is its verdict.
+reports::CaseResult judged(const parity::Case& test, const parity::RunOptions& run) {
+  const auto crashed = [&](const char* why) {
+    return to_result(test, reports::Status::kCrash, why);
+  };
+  try {
+    return to_result(parity::verify(test, run));
+  } catch (const c10::Error& error) {
+    return crashed(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return crashed(error.what());
+  }
+}
+
 int run_threads(const Options& options) {
   const std::vector<parity::Case> cases = read_cases(options.cases);
   const StatusFile status = StatusFile::open(options.status);
@@ -90,9 +110,11 @@ int run_threads(const Options& options) {
     for (int rank = cases[i].world; rank-- > 0;)
       status.begin(rank, static_cast<int>(i));
     try {
-      results.write(i, to_result(parity::verify(cases[i], run)));
+      results.write(i, judged(cases[i], run));
     } catch (const std::exception& error) {
-      results.write(i, to_result(cases[i], reports::Status::kCrash, error.what()));
+      status.failed(0, RankState::kThrew, error.what());
+      std::cerr << error.what() << std::endl;
+      return exit_codes::kDead;
     }
   }
   status.done(0);

@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/process/programs.h"
+#include "cli/usage_error.h"
 #include "cli/verify/oracles.h"
 
 namespace ringcheck::cli {
@@ -88,6 +91,9 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
   std::ofstream stream(folder.file("cases"));
   for (const parity::Case& test : cases)
     stream << parity::to_text(test) << "\n";
+  if (!stream.flush())
+    throw UsageError("cannot write the cases to '" + folder.path() + "': " + std::strerror(errno) +
+                     "; let TMPDIR name a folder with more space");
   return folder;
 }
 
