@@ -176,6 +176,11 @@ std::optional<double> parse_limit(const std::string& text) {
   return bytes;
 }
 
+double host_memory() {
+  const double total = memory_line("MemTotal");
+  return tighter(cgroup().bytes, total).value_or(total);
+}
+
 Examined examine_host() {
   Examined seen;
   const Cgroup limits = cgroup();

@@ -15,6 +15,9 @@ std::optional<double> parse_quota(const std::string& text);
 // Bytes of memory.max; nothing for "max".
 std::optional<double> parse_limit(const std::string& text);
 
+// Bytes that this process may use at most: those of the host, or fewer by its cgroup.
+double host_memory();
+
 // Cores, memory, shared memory and limits of this process.
 Examined examine_host();
 

@@ -5,8 +5,10 @@
 #include <iostream>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/verify/coverage.h"
 #include "cli/verify/further_runs.h"
+#include "cli/verify/memory.h"
 #include "cli/verify/oracles.h"
 #include "cli/progress.h"
 #include "cli/workers/ranks.h"
@@ -18,6 +20,7 @@
 #include "cli/verify/verify_report.h"
 #include "cp/worlds/launcher.h"
 #include "cp/device/moment.h"
+#include "parity/case/text.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
@@ -47,7 +50,8 @@ Asked asked_of(const Options& options) {
 
 void check(const Options& options) {
   if (options.deadline && !(*options.deadline > 0 && *options.deadline <= 1e6))
-    throw UsageError("--deadline must be above 0 and at most 1000000 seconds");
+    throw UsageError("--deadline " + parity::number_text(*options.deadline) +
+                     ": it must be above 0 and at most 1000000 seconds");
   const Telling& telling = options.telling;
   for (const std::string& file : {telling.json, telling.junit})
     if (!file.empty())
@@ -91,7 +95,7 @@ int run_supervised(const Options& options, const Selection& selection) {
     report.line(test);
     progress->advance(test.verdict == reports::Status::kPass);
   };
-  std::vector<reports::CaseResult> results = supervise(selection.cases, supervisor);
+  std::vector<reports::CaseResult> results = supervise_what_fits(selection.cases, supervisor);
   progress.reset();
   run_failures_again(selection.cases, supervisor, results);
   return report.end(std::move(results));
@@ -111,13 +115,23 @@ int run_launched(const Options& options, const Selection& selection, const Launc
   });
 }
 
+// Of a single case: among several, one that does not fit is counted.
+void check_memory(const parity::Case& test, const std::optional<Launcher>& launcher) {
+  const int here = launcher && launcher->local_size > 0 ? launcher->local_size : test.world;
+  if (const auto reason = too_large(test, here, memory_here(parity::any_on_cuda({test}))))
+    throw UsageError("the case " + *reason + ": " + parity::to_text(test));
+}
+
 int run(Options options) {
+  const auto launcher = detect_launcher();
+  if (!launcher || launcher->rank <= 0)
+    check(options);
   if (options.sample)
     options.telling.sample = sample_of(*options.sample);
+  options.telling.deadline = options.deadline;
   options.telling.clean = !options.asked.clean.empty();
   const Asked asked = asked_of(options);
   Selection selection = select(asked);
-  const auto launcher = detect_launcher();
   if (launcher)
     adopt(*launcher, !options.asked.cases.empty() || !options.lists.at("world").empty(),
           selection.cases);
@@ -125,8 +139,8 @@ int run(Options options) {
     return launcher && launcher->rank > 0 ? 0 : report_coverage(asked, selection);
   if (options.list)
     return launcher && launcher->rank > 0 ? 0 : list(selection);
-  if (!launcher || launcher->rank <= 0)
-    check(options);
+  if (selection.single && (!launcher || launcher->rank <= 0))
+    check_memory(selection.cases.front(), launcher);
   return launcher ? run_launched(options, selection, *launcher)
                   : run_supervised(options, selection);
 }
@@ -144,15 +158,19 @@ void declare_cases(CLI::App& program, Options& options) {
       .add_option("--profile", options.asked.profile,
                   "smoke, conformance or stress; parts beside it select among its cases")
       ->group(group)
+      ->check(not_empty())
       ->type_name("NAME");
   program.add_option("--model", options.models, "heads, dims, RoPE and masks of published models")
       ->group(group)
+      ->check(not_empty())
       ->type_name("LIST");
   program.add_option("--case", options.asked.cases, "exactly this case; may be repeated")
       ->group(group)
+      ->check(not_empty())
       ->type_name("TEXT");
   program.add_option("--tensors", options.asked.tensors, "your own q, k, v and, perhaps, do")
       ->group(group)
+      ->check(not_empty())
       ->type_name("FILE.safetensors");
   program.add_option("--clean", options.asked.clean, "N random cases that must not fail")
       ->group(group)
@@ -188,6 +206,7 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "who judges: names, or all; default: those content with one run of a case, and of the others "
                   "those that a small case draws")
       ->group(group)
+      ->check(not_empty())
       ->type_name("LIST");
   program.add_option("--sample", options->sample, "judge N random queries and keys of each head")
       ->group(group)
@@ -197,11 +216,13 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "the self-test before the cases is to find this fault, and exit with 70")
       ->group("")
       ->type_name("FAULT");
-  program.add_option("--json", options->telling.json, "write the result")
+  program.add_option("--json", options->telling.json, "write the result; - is stdout")
       ->group(group)
+      ->check(not_empty())
       ->type_name("FILE");
-  program.add_option("--junit", options->telling.junit, "write JUnit XML")
+  program.add_option("--junit", options->telling.junit, "write JUnit XML; - is stdout")
       ->group(group)
+      ->check(not_empty())
       ->type_name("FILE");
   program.add_flag("--verbose,-v", options->telling.verbose, "a line per case")->group(group);
   return [options] { return run(*options); };

@@ -173,6 +173,8 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
   } catch (const Abandoned&) {
   } catch (const Timeout& error) {
     office->fail({rank, ledger->current(), true, error.what()});
+  } catch (const c10::Error& error) {
+    office->fail({rank, ledger->current(), false, error.what_without_backtrace()});
   } catch (const std::exception& error) {
     office->fail({rank, ledger->current(), false, error.what()});
   }
