@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "parity/case/safetensors.h"
@@ -55,6 +56,25 @@ TEST_F(ResultFiles, Verify) {
   const json all = result({"ringcheck", "verify", "--case", kCase, "--json"}, "verify");
   EXPECT_EQ(all["summary"]["passed"], 1);
   EXPECT_TRUE(all["measurements"].is_array());
+}
+
+// - is stdout, and what people read goes to stderr; no file is named -.
+TEST_F(ResultFiles, ToStandardOutput) {
+  const Ran ran = ringcheck({"verify", "--case", kCase, "--deadline", "77.5", "--json", "-"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("1 case: 1 passed"));
+  const json all = json::parse(ran.out);
+  EXPECT_THAT(all["cases"][0]["reproduce"].get<std::string>(), HasSubstr(" --deadline 77.5"));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
+// Of several cases one that no machine holds is counted, and the others run.
+TEST_F(ResultFiles, WhatDoesNotFitIsNotSupported) {
+  const json all = result({"ringcheck", "verify", "--case", kCase, "--case",
+                           "ring:p2p/P2/hq16/hkv16/s256M/d256", "--json"}, "verify");
+  EXPECT_EQ(all["summary"]["passed"], 1);
+  EXPECT_EQ(all["summary"]["not_supported"], 1);
+  EXPECT_THAT(all["cases"][1]["reason"].get<std::string>(), HasSubstr("needs at least"));
 }
 
 // What a file holds is what was printed.

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What cannot be is refused before any work: by the code that docs/cli.md says, on stderr, in words
+// that name value, limit and fix, and nothing is written. cli_usage_test.cpp has those of verify that
+// are about what a case is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+#include "property_tests/cli/program.h"
+
+namespace ringcheck::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+struct Bad {
+  Words words;
+  Words says;
+  int code = 2;
+};
+
+constexpr int kNothingRan = 77;
+
+std::set<std::string> files_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.insert(entry.path().filename());
+  return names;
+}
+
+class BadArguments : public ::testing::Test {
+ protected:
+  BadArguments() {
+    EXPECT_EQ(::mkfifo(pipe_.c_str(), 0600), 0);
+    write_text(doubled_, safetensors(R"({"q":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},)"
+                                     R"("q":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})"));
+  }
+
+  // A file that has this header and no data.
+  static std::string safetensors(const std::string& header) {
+    std::string text(8, '\0');
+    text[0] = static_cast<char>(header.size());
+    return text + header;
+  }
+
+  void refuses(const std::vector<Bad>& table, double seconds = 10) const {
+    const auto here = files_in("."), there = files_in(folder_.path());
+    for (const Bad& bad : table) {
+      std::string line;
+      for (const std::string& word : bad.words) line += " " + word;
+      const auto begin = std::chrono::steady_clock::now();
+      const Ran ran = ringcheck(bad.words, {{"CUDA_VISIBLE_DEVICES", ""}});
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      EXPECT_EQ(ran.code, bad.code) << line << "\n" << ran.err;
+      for (const std::string& word : bad.says) EXPECT_THAT(ran.err, HasSubstr(word)) << line;
+      EXPECT_THAT(ran.out, IsEmpty()) << line;
+      EXPECT_LT(took.count(), seconds) << line;
+    }
+    EXPECT_EQ(files_in("."), here);
+    EXPECT_EQ(files_in(folder_.path()), there);
+  }
+
+  std::string file(const std::string& name) const { return folder_.file(name); }
+
+  Folder folder_;
+  const std::string pipe_ = folder_.file("pipe"), doubled_ = folder_.file("doubled");
+};
+
+TEST_F(BadArguments, WordsThatNobodyKnows) {
+  refuses({{{}, {"subcommand is required"}},
+           {{"verfy"}, {"'verfy'", "did you mean verify?", "subcommands: calibrate"}},
+           {{"verifyy"}, {"'verifyy'", "did you mean verify?"}},
+           {{"--verison"}, {"'--verison'", "did you mean --version?"}},
+           {{"everything"}, {"'everything'", "subcommands: calibrate"}},
+           {{"verify", "--dtyp", "bf16"}, {"verify: unknown word '--dtyp'", "did you mean --dtype?"}},
+           {{"verify", "--sead=3"}, {"'--sead'", "did you mean --seed?"}},
+           {{"verify", "smoke"}, {"unknown word 'smoke'", "verify --help"}},
+           {{"verify", "--balance", "stripped"}, {"'stripped'", "did you mean 'striped'?"}},
+           {{"verify", "--data", "spread4"}, {"'spread4'", "did you mean 'spread3'?"}},
+           {{"verify", "--case", "spread4"}, {"'spread4'", "did you mean 'spread3'?"}},
+           {{"verify", "--case", "rign:p2p"}, {"'rign:p2p'", "did you mean 'ring:p2p'?"}},
+           {{"verify", "--mask", "casual"}, {"'casual'", "did you mean 'causal'?"}},
+           {{"verify", "--dtype", "bf61"}, {"'bf61'", "did you mean 'bf16'?"}},
+           {{"verify", "--profile", "smok"}, {"'smok'", "did you mean 'smoke'?"}},
+           {{"verify", "--model", "llama3-9b"}, {"'llama3-9b'", "did you mean 'llama3-8b'?"}},
+           {{"verify", "--model", "qwen3-8b,qwen3-8b"}, {"twice"}},
+           {{"faults", "--fault", "M1333"}, {"'M1333'", "faults --list"}},
+           {{"faults", "--fault", "length_rounded_dwon"}, {"did you mean 'length_rounded_down'?"}},
+           {{"faults", "--kernel", "foo"}, {"'foo'", "known: ", "plain"}},
+           {{"faults", "--profile", "foo"}, {"'foo'", "known: conformance, smoke, stress"}},
+           {{"calibrate", "--kernel", "plian", "--contract", file("c")}, {"did you mean 'plain'?"}},
+           {{"refusals", "--profile", "somke"}, {"did you mean 'smoke'?"}},
+           {{"refusals", "--against", file("none")}, {"there is no list"}}});
+}
+
+TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
+  refuses({{{"verify", "--list", "--oracles", "foo"}, {"unknown oracle 'foo'", "known: all, "}},
+           {{"verify", "--list", "--oracles", "partiy"}, {"did you mean 'parity'?"}},
+           {{"verify", "--list", "--oracles", "all,foo"}, {"unknown oracle 'foo'"}},
+           {{"verify", "--list", "--oracles", "all,parity"}, {"say all by itself"}},
+           {{"verify", "--list", "--oracles", "parity,parity"}, {"has parity twice"}},
+           {{"verify", "--list", "--oracles", ""}, {"--oracles", "names nothing"}},
+           {{"verify", "--list", "--deadline", "0"}, {"--deadline 0", "at most 1000000"}},
+           {{"verify", "--list", "--deadline", "inf"}, {"--deadline inf", "at most 1000000"}},
+           {{"verify", "--list", "--deadline", "nan"}, {"above 0"}},
+           {{"verify", "--list", "--jobs", "0"}, {"--jobs", "0", "1 to 64"}},
+           {{"verify", "--list", "--sample", "1.5"}, {"'1.5'"}},
+           {{"verify", "--list", "--json", ""}, {"--json", "names nothing"}},
+           {{"verify", "--list", "--json", "/nowhere/x"}, {"/nowhere/x", "folder that exists"}},
+           {{"verify", "--list", "--json", "-", "--junit", "-"}, {"the same file"}},
+           {{"verify", "--world", "1,2,1"}, {"has 1 twice"}},
+           {{"verify", "--world", "2", "--world", "2"}, {"has 2 twice"}},
+           {{"verify", "--seq", "1K,1024"}, {"as 1K and as 1024"}},
+           {{"verify", "--profile", "smoke", "--balance", "striped,striped[1]"}, {"as striped "}},
+           {{"verify", "--case", ""}, {"--case", "names nothing"}},
+           {{"verify", "--tensors", ""}, {"--tensors", "names nothing"}},
+           {{"verify", "--model", ""}, {"--model"}},
+           {{"verify", "--profile", ""}, {"--profile"}},
+           {{"faults", "--list", "--fault", "foo"}, {"unknown fault 'foo'"}},
+           {{"faults", "--list", "--oracles", "foo"}, {"unknown oracle 'foo'"}},
+           {{"faults", "--list", "--dtype", "int8"}, {"unknown dtype 'int8'"}},
+           {{"faults", "--dtype", "bf16,bf16"}, {"has bf16 twice"}},
+           {{"faults", "--fault", ""}, {"empty value"}},
+           {{"faults", "--oracles", ""}, {"names nothing"}},
+           {{"faults", "--shard", "3/2"}, {"3/2", "1 <= I <= N"}},
+           {{"faults", "--trials", "0"}, {"--trials"}},
+           {{"faults", "--jobs", "1000"}, {"1 to 256"}},
+           {{"calibrate", "--seeds", "3", "--contract", file("c")}, {"--seeds", "20"}},
+           {{"calibrate", "--contract", ""}, {"names nothing"}},
+           {{"calibrate"}, {"--contract"}},
+           {{"doctor", "--json", ""}, {"names nothing"}},
+           {{"doctor", "--deadline", "0"}, {"--deadline", "0.1"}},
+           {{"doctor", "--deadline", "nan"}, {"nan", "0.1"}}});
+}
+
+TEST_F(BadArguments, SizesThatNoMachineHas) {
+  const std::string huge = "ring:p2p/P2/hq16/hkv16/s256M/d256";
+  refuses({{{"verify", "--seq", "9999999999999999999"}, {"9999999999999999999", "not a size"}},
+           {{"verify", "--batch", "1M"}, {"batch is 1048576", "at most 65536"}},
+           {{"verify", "--heads", "128K"}, {"heads is 131072", "at most 65536"}},
+           {{"verify", "--dim", "1M"}, {"dim is 1048576", "at most 65536"}},
+           {{"verify", "--world", "1M"}, {"world is 1048576", "at most 256"}},
+           {{"verify", "--seq", "1024M", "--heads", "64K", "--dim", "64K", "--batch", "64K"},
+            {"at most 2^50", "smaller"}},
+           {{"verify", "--case", "ring:p2p/striped[9999999]"}, {"9999999", "at most 256"}},
+           {{"verify", "--scale", "1e300"}, {"1e+300", "10000", "finite"}},
+           {{"verify", "--scale", "-1e20"}, {"-1e+20", "finite"}},
+           {{"verify", "--scale", "1e-300"}, {"1e-300", "1e-30"}},
+           {{"verify", "--scale", "inf"}, {"inf", "finite"}},
+           {{"verify", "--rope", "half[inf]"}, {"above 1"}},
+           {{"verify", "--rope", "half[10000,llama3,inf,1,4,64]"}, {"finite numbers"}},
+           {{"verify", "--case", huge}, {"needs at least", "GiB", "this host has", "smaller seq"}},
+           {{"verify", "--seq", "256M", "--heads", "16", "--dim", "256"}, {"needs at least"}}});
+}
+
+TEST_F(BadArguments, FilesThatCannotBeUsed) {
+  const std::string other = file("missing");
+  refuses({{{"verify", "--case", "tensors[/etc/passwd]"}, {"/etc/passwd", "not in this format"}},
+           {{"verify", "--data", "tensors[" + other + "]"}, {other, "No such file"}},
+           {{"verify", "--case", "tensors"}, {"names no file", "tensors[FILE.safetensors]"}},
+           {{"verify", "--case", "tensors[]"}, {"names no file"}},
+           {{"verify", "--tensors", pipe_}, {"not a regular file"}},
+           {{"verify", "--tensors", folder_.path()}, {"not a regular file"}},
+           {{"verify", "--tensors", doubled_}, {"\"q\" stands in it twice"}},
+           {{"verify", "--json", pipe_}, {"it is a pipe", "- is stdout"}},
+           {{"verify", "--json", folder_.path()}, {"it is a folder"}},
+           {{"guard", pipe_}, {"not a regular file"}},
+           {{"guard", doubled_}, {"\"q\" stands in it twice"}},
+           {{"guard", doubled_, doubled_}, {"given twice"}},
+           {{"guard", other}, {other, "No such file"}},
+           {{"guard"}, {"required"}},
+           {{"report", pipe_}, {"regular file"}},
+           {{"report", other}, {other, "No such file"}},
+           {{"report", "/etc/passwd"}, {"is no JSON"}},
+           {{"faults", "--merge", pipe_}, {"regular file"}},
+           {{"faults", "--json", "/nowhere/x"}, {"/nowhere/x"}},
+           {{"detection", pipe_, pipe_, pipe_}, {"regular file"}},
+           {{"calibrate", "--contract", "/nowhere/x"}, {"/nowhere/x"}},
+           {{"refusals", "--json", "/nowhere/x"}, {"/nowhere/x"}}});
+}
+
+TEST_F(BadArguments, DevicesThatAreNotThere) {
+  refuses({{{"faults", "--device", "tpu", "--fault", "M13"}, {"tpu", "cpu", "cuda"}},
+           {{"calibrate", "--device", "tpu", "--contract", file("c")}, {"tpu", "cuda"}},
+           {{"refusals", "--device", "tpu"}, {"tpu", "cuda"}},
+           {{"verify", "--device", "tpu"}, {"'tpu'", "known: cpu, cuda"}},
+           {{"verify", "--device", "cuda"}, {"device cuda needs a GPU"}},
+           {{"faults", "--kernel", "cudnn"}, {"cudnn", "device cpu", "plain", "another --device"}},
+           {{"faults", "--device", "cuda", "--kernel", "cudnn"}, {"needs a GPU"}, kNothingRan},
+           {{"faults", "--device", "cuda"}, {"nothing ran: ", "needs a GPU"}, kNothingRan},
+           {{"calibrate", "--device", "cuda", "--kernel", "cudnn", "--contract", file("c")},
+            {"needs a GPU"},
+            kNothingRan}});
+}
+
+}  // namespace
+}  // namespace ringcheck::testing
