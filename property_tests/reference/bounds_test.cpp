@@ -229,8 +229,9 @@ TEST(Bounds, GradientsAreTurnedBackByAnglesThatMayBeOff) {
     const at::Tensor off = mix_pairs((plain.value.*field).abs(), rope.pairing, more, more, more);
     EXPECT_FALSE(at::allclose(judged.bound.*field, exact.bound.*field, 1e-3, 0));
     EXPECT_TRUE(at::allclose(judged.bound.*field, exact.bound.*field + off, 1e-12, 0));
-    EXPECT_TRUE((judged.sigma.*field).narrow(2, 1, kShape.seq - 1)
-                    .gt((exact.sigma.*field).narrow(2, 1, kShape.seq - 1)).all().item<bool>());
+    const at::Tensor more_sigma = judged.sigma.*field - exact.sigma.*field;
+    EXPECT_TRUE(more_sigma.ge(0).all().item<bool>());
+    EXPECT_TRUE(more_sigma.gt(0).any().item<bool>());
   }
 }
 
