@@ -21,10 +21,13 @@ reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outc
           problem.v, problem.d_o, mask_of(test), scale_of(test)};
 }
 
-at::Tensor spread_of_lse(const Case& test, const std::vector<int64_t>& positions) {
+bool rounds_alike(const Case& test) {
   const auto family = DataFamilies::all().find(test.data);
-  const bool alike = family != DataFamilies::all().end() && !family->second.independent;
-  if (!alike) return at::ones({static_cast<int64_t>(positions.size())}, at::kDouble);
+  return family != DataFamilies::all().end() && !family->second.independent;
+}
+
+at::Tensor spread_of_lse(const Case& test, const std::vector<int64_t>& positions) {
+  if (!rounds_alike(test)) return at::ones({static_cast<int64_t>(positions.size())}, at::kDouble);
   return keys_seen(test).index_select(0, at::tensor(positions, at::kLong)).clamp_min(1).sqrt();
 }
 

@@ -11,8 +11,11 @@ namespace ringcheck::parity {
 // attended.
 reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outcome& outcome);
 
+// Whether the scores of a row are rounded alike, as its keys are the same (DataFamily::independent).
+bool rounds_alike(const Case& test);
+
 // By position, how much wider than sigma the error of LSE is: the root of the keys seen where scores are
-// rounded alike (DataFamily::independent), as their errors do not average out, else 1. On the CPU.
+// rounded alike, as their errors do not average out, else 1. On the CPU.
 at::Tensor spread_of_lse(const Case& test, const std::vector<int64_t>& positions);
 
 // The truth about an outcome of these tensors, and how far an implementation with these promises

@@ -39,7 +39,7 @@ Status overall(const std::vector<OracleVerdict>& oracles) {
   if (any(Status::kFail)) return Status::kFail;
   // A relation that shows nothing takes nothing from what others show.
   const bool vacuous = std::any_of(oracles.begin(), oracles.end(), [](const OracleVerdict& oracle) {
-    return oracle.status == Status::kInconclusive && oracle.about == About::kValues;
+    return oracle.status == Status::kInconclusive && oracle.about != About::kRelation;
   });
   if (vacuous) return Status::kInconclusive;
   const bool shown = std::any_of(oracles.begin(), oracles.end(), [](const OracleVerdict& oracle) {
