@@ -3,7 +3,9 @@
 #include "reports/envelope.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "reports/file.h"
 
@@ -11,6 +13,8 @@ namespace ringcheck::reports {
 namespace {
 
 using nlohmann::json;
+
+constexpr int kDeepest = 100;  // what is made of a file goes down into it, too
 
 void append(std::string& text, const json& value, const std::string& margin, bool spread);
 
@@ -38,6 +42,25 @@ void append(std::string& text, const json& value, const std::string& margin, boo
 }
 
 }  // namespace
+
+json parse_json(std::string_view text) {
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  const auto strict = [&](int depth, json::parse_event_t event, json& parsed) {
+    using Event = json::parse_event_t;
+    if ((event == Event::object_start || event == Event::array_start) && depth >= kDeepest)
+      throw std::invalid_argument("it is nested deeper than " + std::to_string(kDeepest) + " levels");
+    if (event == Event::object_start) names.emplace_back();
+    if (event == Event::object_end) names.pop_back();
+    if (event == Event::key && !names.back().insert(parsed).second)
+      throw std::invalid_argument(word(parsed) + " stands twice in one object");
+    return true;
+  };
+  try {
+    return json::parse(text, strict);
+  } catch (const json::exception& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
 
 json envelope(Kind kind, const Environment& environment) {
   return {{"schema_version", kSchemaVersion},

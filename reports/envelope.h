@@ -4,13 +4,22 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "reports/result.h"
 
 // The form of every JSON file that the programs write: schema_version, kind, environment, and what
 // the kind has.
 namespace ringcheck::reports {
+
+// What is made of a file takes ten times as many.
+inline constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;
+
+// What a file, or a line of it, says. Throws std::invalid_argument where it is no JSON, names a member
+// twice, or is nested deeper than 100 levels: a result takes ten.
+nlohmann::json parse_json(std::string_view text);
 
 nlohmann::json envelope(Kind kind, const Environment& environment);
 // With the member of its name.

@@ -3,6 +3,7 @@
 #include "reports/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 namespace ringcheck::reports {
 namespace {
@@ -44,7 +46,30 @@ bool is_special(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-// An open file that is closed and, unless it was kept, removed.
+// While it lives SIGINT, SIGTERM and SIGHUP wait; then they have their effect.
+class Undisturbed {
+ public:
+  Undisturbed() {
+    struct sigaction note {};
+    note.sa_handler = [](int signal) { came_ = signal; };
+    note.sa_flags = SA_RESTART;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &note, &before_[signal]);
+  }
+  ~Undisturbed() {
+    for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
+    const int signal = came_;
+    came_ = 0;
+    if (signal != 0) ::raise(signal);
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  static inline volatile sig_atomic_t came_ = 0;
+  std::map<int, struct sigaction> before_;
+};
+
+// An open file that is closed and, unless it was kept, removed, whatever interrupts the program.
 class Temporary {
  public:
   explicit Temporary(const std::string& path) : name_(path + ".XXXXXX") {
@@ -87,6 +112,7 @@ class Temporary {
   }
 
  private:
+  const Undisturbed undisturbed_;  // gone last
   std::string name_;
   int descriptor_ = -1;
   bool kept_ = false;

@@ -9,7 +9,7 @@
 namespace ringcheck::reports {
 namespace {
 
-constexpr std::array<std::pair<Kind, const char*>, 8> kKinds{{
+constexpr std::array<std::pair<Kind, const char*>, 9> kKinds{{
     {Kind::kVerify, "verify"},
     {Kind::kFaults, "faults"},
     {Kind::kSensitivity, "sensitivity"},
@@ -18,6 +18,7 @@ constexpr std::array<std::pair<Kind, const char*>, 8> kKinds{{
     {Kind::kBench, "bench"},
     {Kind::kScaling, "scaling"},
     {Kind::kSearch, "search"},
+    {Kind::kCompare, "compare"},
 }};
 
 }  // namespace

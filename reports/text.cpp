@@ -2,14 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 namespace ringcheck::reports {
 namespace {
 
-// The length of the UTF-8 sequence at `text[at]`, or 0 where there is no valid one.
-size_t sequence(const std::string& text, size_t at) {
+std::string printed(const char* format, int precision, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, precision, value);
+  return text;
+}
+
+}  // namespace
+
+size_t utf8_length(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
   const size_t length = lead < 0x80                   ? 1
@@ -35,13 +44,10 @@ size_t sequence(const std::string& text, size_t at) {
   return length;
 }
 
-std::string printed(const char* format, int precision, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, precision, value);
-  return text;
+bool is_control(const std::string& text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  return byte(at) < 0x20 || byte(at) == 0x7f || (byte(at) == 0xC2 && byte(at + 1) < 0xA0);
 }
-
-}  // namespace
 
 std::string fixed(double value, int decimals) { return printed("%.*f", decimals, value); }
 
@@ -56,6 +62,14 @@ std::string figure(double value) {
   if (size >= 99999 || size < 0.00095)
     return printed("%.*e", 1, value);
   return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
+}
+
+std::string short_figure(double value) {
+  if (!std::isfinite(value) || value == 0)
+    return figure(value);
+  if (std::abs(value) < 0.001)
+    return "<0.001";
+  return std::abs(value) < 9999.5 ? figure(value) : printed("%.*e", 0, value);
 }
 
 std::string left(const std::string& text, size_t width) {
@@ -73,10 +87,33 @@ std::string seconds_text(double seconds) {
   return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
 }
 
+std::string wrapped(const std::string& text, size_t indent, size_t taken, size_t columns) {
+  std::istringstream words(text);
+  std::string out;
+  size_t at = taken;
+  for (std::string word; words >> word; at += word.size()) {
+    if (!out.empty() && at + 1 + word.size() > columns) {
+      out += "\n" + std::string(indent, ' ');
+      at = indent;
+    } else if (!out.empty()) {
+      out += ' ';
+      ++at;
+    }
+    out += word;
+  }
+  return out;
+}
+
+std::string shell_word(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 std::string xml_escaped(const std::string& text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
-    const size_t length = sequence(text, at);
+    const size_t length = utf8_length(text, at);
     const char c = text[at];
     if (length == 0 ||
         (length == 1 && static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'))
@@ -107,12 +144,14 @@ std::string headline(const CaseResult& test) {
   for (const OracleResult& oracle : test.oracles)
     if (oracle.verdict == Status::kFail)
       names += (names.empty() ? "" : ", ") + oracle.name;
-  return names.empty() ? to_text(test.verdict) : "failed: " + names;
+  return names.empty() ? to_text(test.verdict) : "rejected by " + names;
 }
 
 std::vector<std::string> findings_of(const CaseResult& test) {
   std::vector<std::string> lines = test.findings;
-  for (const OracleResult& oracle : test.oracles) {
+  std::vector<OracleResult> oracles = test.oracles;
+  std::ranges::stable_partition(oracles, [](const OracleResult& o) { return !o.contract; });
+  for (const OracleResult& oracle : oracles) {
     if (oracle.verdict != Status::kFail && oracle.verdict != Status::kInconclusive)
       continue;
     for (const std::string& finding : oracle.findings)
@@ -121,9 +160,10 @@ std::vector<std::string> findings_of(const CaseResult& test) {
       continue;
     for (const TensorResult& tensor : oracle.tensors)
       if (tensor.verdict == oracle.verdict)
-        lines.push_back(oracle.name + ": " + tensor.tensor + ": hard ratio " +
-                        figure(tensor.hard_ratio) + ", worst z " + figure(tensor.max_z) +
-                        (tensor.worst.empty() ? "" : ", " + tensor.worst));
+        lines.push_back(oracle.name + ": " + tensor.tensor + ": largest error " +
+                        figure(tensor.hard_ratio) + " times its bound and " +
+                        figure(tensor.max_z) + " standard deviations; " + figure(100 * tensor.vacuity) +
+                        " % of it could be zero unseen" + (tensor.worst.empty() ? "" : ", " + tensor.worst));
   }
   return lines;
 }

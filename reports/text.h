@@ -11,10 +11,25 @@ namespace ringcheck::reports {
 
 std::string fixed(double value, int decimals);
 std::string figure(double value);  // about four significant digits, at most eight characters
+std::string short_figure(double value);  // at most six characters, for a column
 std::string left(const std::string& text, size_t width);
 std::string right(const std::string& text, size_t width);
 std::string seconds_text(double seconds);  // 12.3 s, 4 min 5 s
 
+// What a terminal shows in a line.
+inline constexpr size_t kColumns = 80;
+// In lines of at most `columns`, broken at spaces; all but the first begin with `indent` spaces, and
+// before the first stands what takes `taken` columns. A longer word has a line of its own.
+std::string wrapped(const std::string& text, size_t indent, size_t taken = 0,
+                    size_t columns = kColumns);
+
+// The bytes of the UTF-8 character at `text[at]`, or 0 where there is no valid one.
+size_t utf8_length(const std::string& text, size_t at);
+// Whether that character is one of control: U+0000 to U+001F, U+007F, and U+0080 to U+009F, which some
+// terminals obey, too.
+bool is_control(const std::string& text, size_t at);
+// One word for a shell.
+std::string shell_word(const std::string& text);
 // XML text or attribute: escaped, without what XML 1.0 cannot hold, and valid UTF-8.
 std::string xml_escaped(const std::string& text);
 

@@ -65,7 +65,8 @@ TEST(Result, AKindHasItsOwnMember) {
   bench["bench"] = {{"errors", nlohmann::json::array()}};
   EXPECT_EQ(violations(bench), 0U);
   for (const char* kind :
-       {"verify", "faults", "sensitivity", "guard", "doctor", "bench", "scaling", "search"}) {
+       {"verify", "faults", "sensitivity", "guard", "doctor", "bench", "scaling", "search",
+        "compare"}) {
     EXPECT_EQ(to_text(parse_kind(kind)), kind);
     EXPECT_GT(violations(envelope(parse_kind(kind), full_result().environment)), 0U) << kind;
   }

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ringcheck report html: a page of a history, or of one result.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.h"
+#include "cli/files.h"
+#include "cli/process/folder.h"
+#include "cli/results/read_result.h"
+#include "cli/results/report_command.h"
+#include "cli/workers/interrupts.h"
+#include "reports/dashboard/dashboard.h"
+#include "reports/file.h"
+#include "version.h"
+
+namespace ringcheck::cli {
+namespace {
+
+struct Words {
+  std::string input, output;
+  int64_t last = 1000;
+};
+
+bool is_sqlite(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string begin(15, '\0');
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == "SQLite format 3";
+}
+
+// One result is a history of one run.
+nlohmann::json data_of(const std::string& path, int64_t last) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error) && !is_sqlite(path)) {
+    const reports::Run run = read_run(path);
+    const Interrupts interrupts;
+    const TemporaryFolder folder;
+    reports::History history(folder.file("history.db"), reports::History::Missing::kCreate);
+    history.add({run}, "");
+    nlohmann::json data = reports::dashboard_data(history, last);
+    Interrupts::check();
+    return data;
+  }
+  reports::History history(path);
+  return reports::dashboard_data(history, last);
+}
+
+int run(const Words& words) {
+  check_files({words.input}, {{"-o", words.output}});
+  nlohmann::json data = data_of(words.input, words.last);
+  data["name"] = std::filesystem::path(words.input).filename().string();
+  data["version"] = version();
+  reports::write_file(words.output, reports::dashboard_page(data));
+  return 0;
+}
+
+const ReportCommands::Add add("html", {[](CLI::App& program) {
+  auto words = std::make_shared<Words>();
+  program.description("writes a page to look at: the dashboard of a history, or of one result");
+  program.add_option("INPUT", words->input, "a history, or a result of any program's --json")->required();
+  program.add_option("-o,--output", words->output, "one HTML file with everything in it")
+      ->required()
+      ->check(not_empty());
+  program.add_option("--last", words->last, "of a history: only so many runs, the newest")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
+  return [words] { return run(*words); };
+}});
+
+}  // namespace
+}  // namespace ringcheck::cli

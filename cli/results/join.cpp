@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ringcheck report join: runs of one program as one result.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.h"
+#include "cli/files.h"
+#include "cli/results/read_result.h"
+#include "cli/results/report_command.h"
+#include "reports/envelope.h"
+#include "reports/file.h"
+#include "reports/compare/join.h"
+
+namespace ringcheck::cli {
+namespace {
+
+struct Words {
+  std::string output;
+  std::vector<std::string> results;
+};
+
+// What the first file has besides what every result has, as the errors of benchmarks, stays.
+nlohmann::json joined(const std::vector<std::string>& names) {
+  std::vector<reports::Result> runs;
+  nlohmann::json first;
+  for (const std::string& name : names) {
+    const nlohmann::json file = nlohmann::json::parse(read_run(name).text);
+    if (runs.empty()) first = file;
+    runs.push_back(reports::result_from_json(file));
+    if (file.value("bench", nlohmann::json()) != first.value("bench", nlohmann::json()))
+      throw UsageError("'" + name + "' has other benchmarks that ended in an error than '" + names[0] +
+                       "'; join runs in which all of them have a speed");
+  }
+  try {
+    first.update(reports::to_json(reports::join(runs, names)));
+    return first;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string(error.what()) + "; join runs of one program, commit and machine");
+  }
+}
+
+int run(const Words& words) {
+  check_files(words.results, {{"-o", words.output}});
+  reports::write_json(words.output, joined(words.results));
+  return 0;
+}
+
+const ReportCommands::Add add("join", {[](CLI::App& program) {
+  auto words = std::make_shared<Words>();
+  program.description("makes one result of runs of one program: each series has the median of each run as a sample");
+  program.add_option("-o,--output", words->output, "the result; - is stdout")->required()->check(not_empty());
+  program.add_option("RESULT", words->results, "of any program's --json")->required();
+  return [words] { return run(*words); };
+}});
+
+}  // namespace
+}  // namespace ringcheck::cli

@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is worse in the second of two results is found, named, and decides the exit code.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "property_tests/cli/program.h"
+#include "property_tests/reports/full_result.h"
+#include "property_tests/reports/json_schema.h"
+#include "reports/compare/comparison.h"
+#include "reports/envelope.h"
+
+namespace ringcheck::reports {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+CaseResult judged_case(const std::string& name) {
+  CaseResult test = case_of(Status::kPass);
+  test.name = name;
+  test.parts = {{"kernel", name}};
+  TensorResult tensor;
+  tensor.tensor = "dq";
+  tensor.chart = Status::kPass;
+  test.oracles = {{"parity", Status::kPass, false, {tensor}, {}}, {"counters", Status::kPass, true, {}, {}}};
+  test.judged = {{"dq", {"bounded", "bounded"}}};
+  test.ranks.resize(2);
+  test.ranks[1].rank = 1;
+  test.ranks[1].forward.messages = 3;
+  return test;
+}
+
+Measurement measured(const std::string& name, std::vector<double> samples) {
+  return {name, {{"P", "4"}}, "s", {samples.begin(), samples.end()}, "smaller", {}};
+}
+
+// Twice, one after the other.
+std::vector<double> repeated(std::vector<double> values) {
+  const std::vector<double> once = values;
+  values.insert(values.end(), once.begin(), once.end());
+  return values;
+}
+
+Result good() { return result_of({judged_case("a"), judged_case("b")}); }
+
+Side side(const std::vector<Result>& runs, const std::string& name = "run") {
+  Side side;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    side.names.push_back(name + std::to_string(i));
+    side.runs.push_back(runs[i]);
+  }
+  return side;
+}
+
+Comparison of(const Result& base, const Result& now, const SpeedQuestion& question = {}) {
+  return compare(side({base}, "base"), side({now}, "new"), {}, question);
+}
+
+TEST(Compare, EqualResultsAreNotWorse) {
+  const Comparison equal = of(good(), good());
+  EXPECT_EQ(exit_code(equal), 0);
+  EXPECT_THAT(equal.changes(), IsEmpty());
+  EXPECT_THAT(console_text(equal), HasSubstr("nothing is worse; 2 cases, 0 of them new"));
+}
+
+// One edit of NEW, and what is said of it.
+struct Edit {
+  const char* what;
+  std::function<void(Result&)> edit;
+  ChangeKind kind;
+  const char* says;
+  int code;
+};
+
+const Edit kEdits[] = {
+    {"a tensor fails", [](Result& r) {
+       r.cases[1].verdict = r.cases[1].oracles[0].verdict = r.cases[1].oracles[0].tensors[0].verdict = Status::kFail;
+     }, ChangeKind::kFails, "parity: dq", 1},
+    {"an oracle without tensors fails", [](Result& r) {
+       r.cases[1].verdict = r.cases[1].oracles[0].verdict = Status::kFail;
+     }, ChangeKind::kFails, "    parity\n", 1},
+    {"a contract is violated", [](Result& r) {
+       r.cases[1].verdict = r.cases[1].oracles[1].verdict = Status::kFail;
+     }, ChangeKind::kContract, "counters", 4},
+    {"a case fails of which no oracle says why", [](Result& r) {
+       r.cases[1].verdict = Status::kFail;
+     }, ChangeKind::kFails, "fail", 1},
+    {"a case hangs", [](Result& r) { r.cases[1].verdict = Status::kHang; }, ChangeKind::kDead, "hang", 5},
+    {"a case crashes", [](Result& r) { r.cases[1].verdict = Status::kCrash; }, ChangeKind::kDead, "crash", 5},
+    {"a rank counts more", [](Result& r) { ++r.cases[1].ranks[1].forward.messages; },
+     ChangeKind::kCounter, "rank 1: forward.messages 3 -> 4", 4},
+    {"a rank counts less", [](Result& r) { r.cases[1].ranks[1].forward.messages = 2; },
+     ChangeKind::kCounter, "rank 1: forward.messages 3 -> 2", 4},
+    {"a rank is missing", [](Result& r) { r.cases[1].ranks.pop_back(); },
+     ChangeKind::kCounter, "rank 1: forward.messages 3 -> none", 4},
+    {"a case is skipped", [](Result& r) { r.cases[1].verdict = Status::kSkipped; r.cases[1].reason = "no mpirun"; },
+     ChangeKind::kUnjudged, "skipped: no mpirun", 6},
+    {"a case is inconclusive", [](Result& r) { r.cases[1].verdict = Status::kInconclusive; },
+     ChangeKind::kUnjudged, "inconclusive", 6},
+    {"a tensor of a rank is judged by nobody", [](Result& r) { r.cases[1].judged["dq"][1] = "nobody"; },
+     ChangeKind::kUnjudged, "dq of rank 1", 6},
+    {"an oracle has nothing to say", [](Result& r) { r.cases[1].oracles[0].verdict = Status::kNotApplicable; },
+     ChangeKind::kUnjudged, "oracle parity", 6},
+    {"an oracle is not asked", [](Result& r) { r.cases[1].oracles.erase(r.cases[1].oracles.begin()); },
+     ChangeKind::kUnjudged, "oracle parity", 6},
+    {"a chart is not calibrated", [](Result& r) { r.cases[1].oracles[0].tensors[0].chart = Status::kNotCalibrated; },
+     ChangeKind::kUnjudged, "chart of dq by parity", 6},
+    {"a case is gone", [](Result& r) { r.cases.pop_back(); }, ChangeKind::kVanished, "the case", 6},
+};
+
+TEST(Compare, WhatIsWorseIsNamed) {
+  for (const Edit& edit : kEdits) {
+    Result now = good();
+    edit.edit(now);
+    const Comparison worse = of(good(), now);
+    EXPECT_EQ(exit_code(worse), edit.code) << edit.what;
+    ASSERT_FALSE(worse.changes().empty()) << edit.what;
+    const std::string text = console_text(worse);
+    EXPECT_THAT(text, AllOf(HasSubstr(to_text(edit.kind)), HasSubstr(edit.says), HasSubstr("\n  b\n"))) << edit.what;
+    EXPECT_THAT(markdown_text(worse), HasSubstr("| " + to_text(edit.kind) + " | ")) << edit.what;
+    EXPECT_EQ(exit_code(of(now, good())) == 0, edit.kind != ChangeKind::kCounter) << edit.what;
+  }
+}
+
+TEST(Compare, WhatFailsAsBeforeIsSaidAndNoMore) {
+  Result failing = good(), otherwise;
+  kEdits[0].edit(failing);
+  EXPECT_EQ(exit_code(of(failing, failing)), 0);
+  EXPECT_THAT(console_text(of(failing, failing)), HasSubstr("still fails: 1"));
+  EXPECT_THAT(console_text(of(failing, good())), HasSubstr("passes again: 1"));
+  otherwise = failing;
+  otherwise.cases[1].oracles.push_back({"census", Status::kFail, false, {}, {}});
+  EXPECT_EQ(exit_code(of(failing, otherwise)), 1) << "another finding in a case that failed before";
+}
+
+TEST(Compare, ANewCaseThatFailsIsWorse) {
+  Result now = good();
+  now.cases.push_back(failed(false));
+  EXPECT_EQ(exit_code(of(good(), now)), 1);
+  now.cases.back() = judged_case("c");
+  EXPECT_EQ(exit_code(of(good(), now)), 0);
+  EXPECT_THAT(console_text(of(good(), now)), HasSubstr("3 cases, 1 of them new"));
+}
+
+// Where several apply: 5, 1, 4, 3, 6.
+TEST(Compare, TheWorstDecides) {
+  const std::vector<double> fast{1, 1.01, 0.99, 1, 1.01, 0.98, 1}, slow{2, 2.01, 1.99, 2, 2.02, 1.98, 2};
+  SpeedQuestion question;
+  question.interleaved = true;
+  Result base = good();
+  base.measurements = {measured("time", fast)};
+  Result now = base;
+  kEdits[9].edit(now);
+  EXPECT_EQ(exit_code(of(base, now, question)), 6);
+  now.measurements = {measured("time", slow)};
+  EXPECT_EQ(exit_code(of(base, now, question)), 3);
+  now.cases[0].ranks[0].kv_bytes = 7;
+  EXPECT_EQ(exit_code(of(base, now, question)), 4);
+  kEdits[0].edit(now);
+  EXPECT_EQ(exit_code(of(base, now, question)), 1);
+  now.cases[0].verdict = Status::kHang;
+  EXPECT_EQ(exit_code(of(base, now, question)), 5);
+}
+
+TEST(Compare, WithoutAnythingJudgedNothingRan) {
+  Result skipped = good();
+  for (CaseResult& test : skipped.cases) test.verdict = Status::kSkipped;
+  EXPECT_EQ(exit_code(of(skipped, skipped)), 77);
+}
+
+TEST(Compare, RunsThatDifferAmongThemselvesAreNoCounters) {
+  Result other = good();
+  ++other.cases[0].ranks[0].peak_bytes;
+  EXPECT_EQ(exit_code(compare(side({good(), other}, "base"), side({other, good()}, "new"), {}, {})), 0);
+  EXPECT_EQ(exit_code(compare(side({good(), good()}, "base"), side({other, good()}, "new"), {}, {})), 4);
+}
+
+TEST(Compare, OneRunASideSaysNothingOfSpeed) {
+  Result base = good(), now = good();
+  base.measurements = {measured("time", {1, 1, 1, 1, 1, 1, 1, 1})};
+  now.measurements = {measured("time", {9, 9, 9, 9, 9, 9, 9, 9})};
+  const Comparison unknown = of(base, now);
+  EXPECT_EQ(exit_code(unknown), 6);
+  EXPECT_THAT(console_text(unknown), HasSubstr("1 against 1 runs; want 4 a side"));
+  SpeedQuestion question;
+  question.history = [](const Measurement& of) {
+    EXPECT_EQ(of.name, "time");
+    return repeated({1, 1.01, 1, 1.02, 1, 0.99, 1.01, 1, 1.01, 1});
+  };
+  const Comparison known = of(base, now, question);
+  EXPECT_EQ(exit_code(known), 3);
+  EXPECT_EQ(known.speeds.series[0].how, "spread of 20 earlier runs");
+  question.history = [](const Measurement&) { return repeated({1, 5, 2, 7, 1, 5, 2, 7, 1, 9}); };
+  EXPECT_EQ(exit_code(of(base, base, question)), 6) << "twice as slow would not show";
+}
+
+TEST(Compare, SpeedIsASlowdownWhicheverWayIsBetter) {
+  SpeedQuestion question;
+  question.interleaved = true;
+  Result base = result_of({}), now = base;
+  base.measurements = {measured("time", {1, 1.01, 1.02, 1.03, 1.04, 1.05})};
+  now.measurements = {measured("time", {2, 2.01, 2.02, 2.03, 2.04, 2.05})};
+  EXPECT_EQ(of(base, now, question).speeds.series[0].verdict, SpeedVerdict::kSlower);
+  EXPECT_EQ(of(now, base, question).speeds.series[0].verdict, SpeedVerdict::kFaster);
+  base.measurements[0].better = now.measurements[0].better = "larger";
+  EXPECT_EQ(of(base, now, question).speeds.series[0].verdict, SpeedVerdict::kFaster);
+  EXPECT_EQ(of(now, base, question).speeds.series[0].verdict, SpeedVerdict::kSlower);
+  EXPECT_NEAR(of(now, base, question).speeds.series[0].slowdown->estimate, 1.97, 0.02);
+  EXPECT_EQ(of(now, base, question).speeds.series[0].effect, 1);
+  base.measurements[0].better = now.measurements[0].better = "";
+  EXPECT_EQ(exit_code(of(base, now, question)), 77);
+}
+
+TEST(Compare, SeriesThatVanishAreSaid) {
+  Result base = good(), now = good();
+  base.measurements = {measured("time", {1})};
+  EXPECT_EQ(exit_code(of(base, now)), 6);
+  EXPECT_THAT(console_text(of(base, now)), HasSubstr("time of {\"P\":\"4\"}"));
+  EXPECT_EQ(exit_code(of(now, base)), 0);
+}
+
+TEST(Compare, OtherMachinesKindsAndShapesAreRefused) {
+  const auto says = [](const Result& base, const Result& now, const Ignored& ignored = {}) {
+    try {
+      compare(side({base}), side({now}), ignored, {});
+    } catch (const Incomparable& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Result other = good();
+  other.environment.device = "1 x NVIDIA H200";
+  EXPECT_THAT(says(good(), other), AllOf(HasSubstr("different machines: device '' against '1 x NVIDIA H200'"),
+                                         HasSubstr("--across-machines"), Not(HasSubstr("cpu"))));
+  EXPECT_EQ(says(good(), other, {true, {}}), "");
+  other = good();
+  other.kind = Kind::kScaling;
+  EXPECT_THAT(says(good(), other, {true, {}}), HasSubstr("of kind scaling"));
+  other = result_of({judged_case("x")});
+  EXPECT_THAT(says(good(), other), AllOf(HasSubstr("no case and no measurement in common"),
+                                         HasSubstr("the first of one is a, of the other x"), HasSubstr("--ignore")));
+  EXPECT_THAT(says(good(), result_of({})), HasSubstr("neither cases nor measurements"));
+  EXPECT_THAT(says(good(), good(), {false, {"kernel"}}), HasSubstr("has both a and b"));
+  EXPECT_EQ(says(result_of({judged_case("a")}), other, {false, {"kernel"}}), "");
+}
+
+TEST(Compare, JsonObeysItsSchema) {
+  Result base = good(), now = good();
+  kEdits[0].edit(now);
+  base.measurements = now.measurements = {measured("time", {1, 1, 1, 1, 1, 1}), measured("odd", {-1})};
+  SpeedQuestion question;
+  question.interleaved = true;
+  const nlohmann::json file = envelope(Kind::kCompare, base.environment, to_json(of(base, now, question)));
+  const auto schema =
+      nlohmann::json::parse(testing::read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
+  EXPECT_THAT(testing::schema_violations(schema, file), IsEmpty()) << file.dump(1);
+  EXPECT_EQ(file["compare"]["exit_code"], 1);
+  EXPECT_EQ(file["compare"]["speed"].size(), 2U);
+}
+
+}  // namespace
+}  // namespace ringcheck::reports

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "reports/history/run.h"
+
+namespace ringcheck::reports {
+namespace {
+
+using nlohmann::json;
+
+json committed(const std::string& name) {
+  std::ifstream stream(RINGCHECK_SOURCE_DIR "/reports/results/" + name);
+  return json::parse(stream);
+}
+
+// Of all series of this name and these parts, the only value.
+double value_of(const Run& run, const std::string& name, const json& parts) {
+  const auto found = std::find_if(run.points.begin(), run.points.end(), [&](const Run::Point& point) {
+    return point.name == name && json::parse(point.parts) == parts;
+  });
+  if (found == run.points.end()) throw std::out_of_range(name + " of " + parts.dump());
+  return found->median;
+}
+
+TEST(LargestErrors, OfASummaryAreThoseItHas) {
+  const json summary = committed("h200_gpu1_smoke.summary.json");
+  const reports::Run run = run_of(summary);
+  EXPECT_EQ(run.kind, Kind::kVerify);
+  EXPECT_EQ(run.summary.passed, summary["summary"]["passed"].get<int64_t>());
+  EXPECT_EQ(run.summary.skipped, summary["summary"]["skipped"].get<int64_t>());
+  EXPECT_TRUE(run.verdicts.empty());
+  EXPECT_EQ(value_of(run, "largest error / bound",
+                     {{"kernel", "wgmma"}, {"dtype", "bf16"}, {"tensor", "dq"}, {"selection", "cases of profile smoke"}}),
+            summary["largest_of_passed"]["wgmma bf16 dq"]["hard_ratio"].get<double>());
+}
+
+TEST(LargestErrors, OfAResultAreThoseOfItsPassedCases) {
+  json result = committed("cpu_smoke.json");
+  result["cases"][0]["verdict"] = "fail";  // what fails is not among them
+  for (json& oracle : result["cases"][0]["oracles"])
+    for (json& tensor : oracle["tensors"]) tensor["max_z"] = 1e6;
+  double largest = 0;
+  for (const json& test : result["cases"])
+    for (const json& oracle : test["oracles"])
+      for (const json& tensor : oracle["tensors"])
+        if (test["verdict"] == "pass" && test["parts"]["kernel"] == "plain" && test["parts"]["dtype"] == "bf16" &&
+            tensor["tensor"] == "dk")
+          largest = std::max(largest, tensor["max_z"].get<double>());
+  EXPECT_EQ(value_of(run_of(result), "largest error in sigmas",
+                     {{"kernel", "plain"}, {"dtype", "bf16"}, {"tensor", "dk"}, {"selection", "cases of profile smoke"}}),
+            largest);
+}
+
+TEST(LargestErrors, BadSummariesAreRefused) {
+  for (const char* member : {"environment", "summary", "largest_of_passed"}) {
+    json broken = committed("h200_gpu1_smoke.summary.json");
+    broken[member] = json::array({3});
+    EXPECT_THROW(run_of(broken), std::invalid_argument) << member;
+  }
+}
+
+}  // namespace
+}  // namespace ringcheck::reports

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/compare/correctness.h"
+
+#include <algorithm>
+
+#include "reports/compare/judgement.h"
+
+namespace ringcheck::reports {
+namespace {
+
+using Changes = std::vector<Change>;
+
+bool is_dead(const std::string& failure) { return failure == "hang" || failure == "crash"; }
+
+void add_failures(Changes& changes, const Judgement& base, const Judgement& now) {
+  for (const auto& [what, contract] : now.failures) {
+    const ChangeKind kind = base.failures.contains(what) ? ChangeKind::kStillFails
+                            : is_dead(what)              ? ChangeKind::kDead
+                            : contract                   ? ChangeKind::kContract
+                                                         : ChangeKind::kFails;
+    changes.push_back({kind, now.name, what, {}, {}, now.reproduce, {}});
+  }
+  if (now.judged.empty()) return;  // nothing can pass
+  for (const auto& [what, contract] : base.failures)
+    if (!now.failures.contains(what))
+      changes.push_back({ChangeKind::kPassesAgain, now.name, what, {}, {}, {}, {}});
+}
+
+// A dead case is judged by nobody, which goes without saying.
+void add_unjudged(Changes& changes, const Judgement& base, const Judgement& now) {
+  const bool dead = std::any_of(now.failures.begin(), now.failures.end(),
+                                [](const auto& failure) { return is_dead(failure.first); });
+  if (dead) return;
+  if (now.judged.empty() && !base.judged.empty()) {
+    changes.push_back({ChangeKind::kUnjudged, now.name, now.unjudged, {}, {}, now.reproduce, {}});
+    return;
+  }
+  for (const std::string& what : base.judged)
+    if (!now.judged.contains(what))
+      changes.push_back({ChangeKind::kUnjudged, now.name, what, {}, {}, now.reproduce, {}});
+}
+
+std::string text_of(const std::set<int64_t>& values) {
+  std::string text;
+  for (const int64_t value : values) text += (text.empty() ? "" : " or ") + std::to_string(value);
+  return text.empty() ? "none" : text;
+}
+
+// Only what both sides counted: a case that did not run counts nothing.
+void add_counters(Changes& changes, const Judgement& base, const Judgement& now) {
+  if (base.counters.empty() || now.counters.empty()) return;
+  std::map<std::string, std::pair<std::set<int64_t>, std::set<int64_t>>> both;
+  for (const auto& [name, values] : base.counters) both[name].first = values;
+  for (const auto& [name, values] : now.counters) both[name].second = values;
+  for (const auto& [name, values] : both)
+    if (values.first != values.second)
+      changes.push_back({ChangeKind::kCounter, now.name, name, text_of(values.first),
+                         text_of(values.second), now.reproduce, {}});
+}
+
+}  // namespace
+
+Correctness compare_correctness(const Side& base, const Side& new_, const Ignored& ignored) {
+  const auto before = judgements_of(base, ignored), now = judgements_of(new_, ignored);
+  Correctness all;
+  all.cases = static_cast<int64_t>(now.size());
+  for (const auto& [key, judgement] : now) {
+    const auto known = before.find(key);
+    all.added += known == before.end();
+    all.judged += !judgement.judged.empty();
+    const Judgement& then = known == before.end() ? Judgement{} : known->second;
+    add_failures(all.changes, then, judgement);
+    add_unjudged(all.changes, then, judgement);
+    add_counters(all.changes, then, judgement);
+  }
+  for (const auto& [key, judgement] : before)
+    if (!now.contains(key))
+      all.changes.push_back(
+          {ChangeKind::kVanished, judgement.name, "the case", {}, {}, judgement.reproduce, {}});
+  std::stable_sort(all.changes.begin(), all.changes.end(),
+                   [](const Change& a, const Change& b) { return a.kind < b.kind; });
+  return all;
+}
+
+}  // namespace ringcheck::reports

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/result.h"
+
+namespace ringcheck::reports {
+
+// One result of runs of one program on one machine: each series has the median of each run as a
+// sample, since what the samples of one run have in common is no property of the code; the cases are
+// those of the first. Throws std::invalid_argument, with the name of a run, where they do not belong
+// together: another kind, commit, machine or series, or another verdict of a case.
+Result join(const std::vector<Result>& runs, const std::vector<std::string>& names);
+
+}  // namespace ringcheck::reports

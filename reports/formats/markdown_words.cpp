@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/formats/markdown_words.h"
+
+#include <algorithm>
+
+namespace ringcheck::reports {
+namespace {
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n' || c == '\r') c = ' ';
+  return text;
+}
+
+}  // namespace
+
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : one_line(text)) {
+    if (c == '<') out += "&lt;";
+    else if (c == '&') out += "&amp;";
+    else if (std::string("\\`*_[]|~").find(c) != std::string::npos) out += {'\\', c};
+    else out += c;
+  }
+  return out;
+}
+
+std::string code(const std::string& text) {
+  std::string out;
+  for (const char c : one_line(text)) {
+    if (c == '|') out += "\\|";
+    else out += c == '`' ? '\'' : c;
+  }
+  return "`" + out + "`";
+}
+
+std::string code_block(const std::string& text, const std::string& language) {
+  std::string fence = "```";
+  while (text.find(fence) != std::string::npos) fence += '`';
+  return fence + language + "\n" + text + "\n" + fence + "\n";
+}
+
+}  // namespace ringcheck::reports

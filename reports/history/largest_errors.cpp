@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/history/largest_errors.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace ringcheck::reports {
+namespace {
+
+using nlohmann::json;
+
+struct Figures {
+  const char *name, *member;
+  double limit;
+};
+constexpr Figures kFigures[] = {{"largest error / bound", "hard_ratio", 1},
+                                {"largest error in sigmas", "max_z", 8},
+                                {"largest blind share", "vacuity", 0.02}};
+
+using Key = std::array<std::string, 3>;  // kernel, dtype, tensor
+
+// Of "ringcheck verify: 352 cases of profile smoke, each with its own fixed seed": "cases of profile smoke".
+std::string selection_of(const std::string& command) {
+  const size_t colon = command.find(": ");
+  const size_t begin = command.find_first_not_of("0123456789 ", colon == std::string::npos ? 0 : colon + 2);
+  return begin == std::string::npos ? "" : command.substr(begin, command.find(',', begin) - begin);
+}
+
+Run::Point point_of(const Key& key, const std::string& command, const Figures& figures, double value) {
+  const json parts{
+      {"kernel", key[0]}, {"dtype", key[1]}, {"tensor", key[2]}, {"selection", selection_of(command)}};
+  return {figures.name, parts.dump(), "", "smaller", json::array({value}).dump(), value, figures.limit};
+}
+
+std::string part(const CaseResult& test, const std::string& name) {
+  const auto found = test.parts.find(name);
+  return found == test.parts.end() ? "" : found->second;
+}
+
+}  // namespace
+
+std::vector<Run::Point> largest_errors(const std::vector<CaseResult>& cases, const std::string& command) {
+  std::map<Key, std::array<double, 3>> largest;
+  for (const CaseResult& test : cases) {
+    if (test.verdict != Status::kPass) continue;
+    const std::string kernel = part(test, "kernel");
+    for (const OracleResult& oracle : test.oracles)
+      for (const TensorResult& tensor : oracle.tensors) {
+        auto& entry = largest[{kernel.empty() ? part(test, "subject") : kernel, part(test, "dtype"), tensor.tensor}];
+        const double figures[] = {tensor.hard_ratio, tensor.max_z, tensor.vacuity};
+        for (size_t i = 0; i < entry.size(); ++i) entry[i] = std::max(entry[i], figures[i]);
+      }
+  }
+  std::vector<Run::Point> points;
+  for (const auto& [key, values] : largest)
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] > 0) points.push_back(point_of(key, command, kFigures[i], values[i]));
+  return points;
+}
+
+std::vector<Run::Point> largest_errors(const json& largest_of_passed, const std::string& command) {
+  std::vector<Run::Point> points;
+  for (const auto& [name, entry] : largest_of_passed.items()) {
+    std::istringstream words(name);
+    Key key;
+    words >> key[0] >> key[1] >> key[2];
+    for (const Figures& figures : kFigures)
+      if (const double value = entry.at(figures.member); value > 0)
+        points.push_back(point_of(key, command, figures, value));
+  }
+  return points;
+}
+
+}  // namespace ringcheck::reports
