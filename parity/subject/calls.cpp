@@ -78,10 +78,10 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
   return output;
 }
 
-// The meter is told of this thread only. Where it has not even seen O, it has seen nothing.
+// The meter is told of this thread only. Where that is not all, or it has not even seen O, it has seen nothing.
 int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after_second) {
   const auto least = static_cast<int64_t>(output.o.defined() ? output.o.nbytes() : 0);
-  if (meter.total().peak < least) return RankRecord::kUnseen;
+  if (output.unseen_memory || meter.total().peak < least) return RankRecord::kUnseen;
   return std::max<int64_t>(0, meter.total().now - after_second);
 }
 

@@ -19,19 +19,38 @@ void solve_aside(ContextParallel& attention, const Problem& local) {
   attention.backward(context, local.d_o);
 }
 
+// Another one, under which every block is masked otherwise, and most in part.
+Mask other_mask(Mask mask) {
+  if (std::holds_alternative<Causal>(mask.kind)) mask.kind = Window{1 + mask.length / 3};
+  else mask.kind = Causal{};
+  return mask;
+}
+
+// These, taken from an attention that has run under another mask.
+ContextParallel::Options used_before(Communicator& comm, const ContextParallel::Options& parts,
+                                     const Problem& other) {
+  ContextParallel::Options others = parts;
+  others.plan.scores.mask = other_mask(others.plan.scores.mask);
+  ContextParallel first(comm, others);
+  solve_aside(first, other);
+  ContextParallel::Options used = first.options();
+  used.plan.scores = parts.plan.scores;
+  return used;
+}
+
 // The tensors of both passes; everything else is gone when it returns.
 RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts,
                        const Problem& local, const std::optional<Problem>& meanwhile) {
-  ContextParallel attention(comm, parts);
-  if (meanwhile) solve_aside(attention, meanwhile->to(comm.device(), true));
+  const auto aside = [&] { return meanwhile->to(comm.device(), true); };
+  ContextParallel attention(comm, meanwhile ? used_before(comm, parts, aside()) : parts);
+  if (meanwhile) solve_aside(attention, aside());
   auto context = attention.forward(local.q, local.k, local.v);
   if (meanwhile) {
     attention.backward(context, local.d_o);
-    solve_aside(attention, meanwhile->to(comm.device(), true));
+    solve_aside(attention, aside());
   }
   const Gradients gradients = attention.backward(context, local.d_o);
   RankOutput output{context.o, context.lse, gradients.dq, gradients.dk, gradients.dv, {}, {}, {}};
-  output.did_as_asked = meanwhile.has_value();
   if (parts.rope.pairing != Rope::Pairing::kNone) {
     output.q_rotated = context.q.q;
     output.k_rotated = context.kv.k().clone();
@@ -48,9 +67,7 @@ RankOutput through_autograd(Communicator& comm, const ContextParallel::Options& 
   const auto [o, lse] = context_parallel_attention(q, k, v, attention);
   torch::autograd::grad({o}, {q, k, v}, {local.d_o}, /*retain_graph=*/true);
   const auto gradients = torch::autograd::grad({o}, {q, k, v}, {local.d_o});
-  RankOutput output{o.detach(), lse, gradients[0], gradients[1], gradients[2], {}, {}, {}};
-  output.did_as_asked = true;
-  return output;
+  return {o.detach(), lse, gradients[0], gradients[1], gradients[2], {}, {}, {}};
 }
 
 Promise promise_of_ours(const Case& test) {
@@ -63,7 +80,7 @@ Promise promise_of_ours(const Case& test) {
   using Counts = Promise::Counts;
   promise.counts = {Counts::kTraffic, Counts::kWork, Counts::kMemory};
   promise.by_strategy = true;
-  promise.separate_passes = promise.autograd = true;
+  promise.separate_passes = promise.autograd = promise.any_layout = true;
   promise.charts = charts_of(test);
   return promise;
 }
@@ -114,11 +131,14 @@ RankOutput context_parallel(Communicator& comm, const Case& test, const RankInpu
   return context_parallel_with(options_of(test), comm, test, input);
 }
 
-RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
-                                 const Case&, const RankInput& input) {
+RankOutput context_parallel_with(ContextParallel::Options parts, Communicator& comm, const Case&,
+                                 const RankInput& input) {
+  if (input.layout) parts.plan.layout = *input.layout;
   const Problem local = input.local.to(comm.device(), true);
-  return input.by_autograd ? through_autograd(comm, parts, local)
-                           : both_passes(comm, parts, local, input.meanwhile);
+  RankOutput output = input.by_autograd ? through_autograd(comm, parts, local)
+                                        : both_passes(comm, parts, local, input.meanwhile);
+  output.did_as_asked = input.by_autograd || input.meanwhile || input.layout;
+  return output;
 }
 
 }  // namespace ringcheck::parity

@@ -16,7 +16,7 @@ const SharedSubject& ours();
 // place.
 ContextParallel::Options options_of(const Case& test);
 RankOutput context_parallel(Communicator& comm, const Case& test, const RankInput& input);
-RankOutput context_parallel_with(const ContextParallel::Options& parts, Communicator& comm,
+RankOutput context_parallel_with(ContextParallel::Options parts, Communicator& comm,
                                  const Case& test, const RankInput& input);
 
 // A subject with our promises, perhaps changed, and another body: planted bugs, and whoever judges

@@ -6,19 +6,19 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "cp/layout/shard.h"
 #include "parity/subject/calls.h"
 #include "parity/subject/further_tensors.h"
 #include "parity/subject/gather.h"
 #include "parity/subject/pads.h"
+#include "parity/subject/rank_numbers.h"
 
 namespace ringcheck::parity {
 namespace {
 
 // One tensor of all ranks, in sequence order on rank 0.
-at::Tensor collect(Communicator& comm, const std::vector<Positions>& layout, int64_t length,
+at::Tensor collect(Communicator& comm, const std::vector<Positions>& shards, int64_t length,
                    const at::Tensor& local) {
   const at::Tensor own = local.contiguous();
   std::vector<at::Tensor> sends(comm.size()), receives(comm.size());
@@ -26,69 +26,35 @@ at::Tensor collect(Communicator& comm, const std::vector<Positions>& layout, int
   if (comm.rank() == 0)
     for (at::Tensor& receive : receives) receive = at::empty_like(own);
   comm.all_to_all(sends, receives, {"collect"}).wait();
-  return comm.rank() == 0 ? unshard(receives, 2, layout, length) : at::Tensor();
-}
-
-std::vector<int64_t> flat(const RankRecord& record) {
-  std::vector<int64_t> values;
-  for (const Counters& c : {record.forward, record.backward})
-    values.insert(values.end(), {c.bytes_sent, c.bytes_received, c.messages, c.pairs, c.flops,
-                                 c.steps, c.merges, c.computed});
-  for (const Stock& s : {record.forward_stock, record.backward_stock})
-    values.insert(values.end(), {s.attending, s.after});
-  for (const Seconds& s : {record.forward_seconds, record.backward_seconds})
-    for (const double part : {s.attention, s.communication, s.exposed, s.overlapped})
-      values.push_back(std::bit_cast<int64_t>(part));
-  values.insert(values.end(), {record.bytes_sent, record.bytes_received, record.messages,
-                               record.peak_bytes, record.kv_bytes, record.traveller_bytes,
-                               record.wrong_pads, record.grown_bytes});
-  for (const auto& edges : {record.sent_to, record.received_from})
-    values.insert(values.end(), edges.begin(), edges.end());
-  return values;
-}
-
-RankRecord record_from(const int64_t* value, int world) {
-  RankRecord record;
-  for (Counters* c : {&record.forward, &record.backward})
-    for (int64_t* field : {&c->bytes_sent, &c->bytes_received, &c->messages, &c->pairs, &c->flops,
-                           &c->steps, &c->merges, &c->computed})
-      *field = *value++;
-  for (Stock* s : {&record.forward_stock, &record.backward_stock})
-    for (int64_t* field : {&s->attending, &s->after}) *field = *value++;
-  for (Seconds* s : {&record.forward_seconds, &record.backward_seconds})
-    for (double* part : {&s->attention, &s->communication, &s->exposed, &s->overlapped})
-      *part = std::bit_cast<double>(*value++);
-  for (int64_t* field : {&record.bytes_sent, &record.bytes_received, &record.messages,
-                         &record.peak_bytes, &record.kv_bytes, &record.traveller_bytes,
-                         &record.wrong_pads, &record.grown_bytes})
-    *field = *value++;
-  for (auto* edges : {&record.sent_to, &record.received_from}) {
-    edges->assign(value, value + world);
-    value += world;
-  }
-  return record;
+  return comm.rank() == 0 ? unshard(receives, 2, shards, length) : at::Tensor();
 }
 
 std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   std::vector<RankRecord> records;
-  for (const at::Tensor& values : gather(comm, at::tensor(flat(own), at::kLong)))
+  for (const at::Tensor& values : gather(comm, at::tensor(numbers_of(own), at::kLong)))
     records.push_back(record_from(values.const_data_ptr<int64_t>(), comm.size()));
   return records;
 }
+
+using Shards = std::vector<Positions>;
 
 struct Returned {
   const char* name;
   at::Tensor RankOutput::*from;
   at::Tensor& (*to)(Outcome&);
+  Shards Layout::*side = &Layout::queries;
 };
 constexpr Returned kReturned[] = {
     {"o", &RankOutput::o, [](Outcome& x) -> at::Tensor& { return x.tensors.o; }},
     {"lse", &RankOutput::lse, [](Outcome& x) -> at::Tensor& { return x.tensors.lse; }},
     {"dq", &RankOutput::dq, [](Outcome& x) -> at::Tensor& { return x.tensors.dq; }},
-    {"dk", &RankOutput::dk, [](Outcome& x) -> at::Tensor& { return x.tensors.dk; }},
-    {"dv", &RankOutput::dv, [](Outcome& x) -> at::Tensor& { return x.tensors.dv; }},
+    {"dk", &RankOutput::dk, [](Outcome& x) -> at::Tensor& { return x.tensors.dk; },
+     &Layout::keys},
+    {"dv", &RankOutput::dv, [](Outcome& x) -> at::Tensor& { return x.tensors.dv; },
+     &Layout::keys},
     {"q", &RankOutput::q_rotated, [](Outcome& x) -> at::Tensor& { return x.q_rotated; }},
-    {"k", &RankOutput::k_rotated, [](Outcome& x) -> at::Tensor& { return x.k_rotated; }}};
+    {"k", &RankOutput::k_rotated, [](Outcome& x) -> at::Tensor& { return x.k_rotated; },
+     &Layout::keys}};
 
 // What a rank has of a tensor, as numbers: nothing, or its dtype and sizes.
 constexpr int64_t kDescription = 6;
@@ -135,9 +101,9 @@ void note_missing(const std::string& name, const std::vector<int>& lacking, int 
                                 : c10::str(name, ": not returned by rank ", lacking.front()));
 }
 
-void collect(Communicator& comm, const Case& test, const Promise& promise, const RankOutput& own,
+void collect(Communicator& comm, const Run& run, const Promise& promise, const RankOutput& own,
              Outcome& outcome) {
-  const std::vector<Positions> layout = layout_of(test).queries;
+  const Layout layout = layout_of(run);
   const std::vector<Returns> returns = returns_of(comm, own);
   for (size_t i = 0; i < returns.size(); ++i)
     if (!returns[i].lacking.empty())
@@ -146,7 +112,8 @@ void collect(Communicator& comm, const Case& test, const Promise& promise, const
       outcome.missing.push_back(c10::str(kReturned[i].name, ": rank ", returns[i].unlike,
                                          " returned another dtype or shape than rank 0"));
     else
-      kReturned[i].to(outcome) = collect(comm, layout, test.seq, own.*kReturned[i].from);
+      kReturned[i].to(outcome) = collect(comm, layout.*kReturned[i].side, run.test.seq,
+                                         own.*kReturned[i].from);
 }
 
 // What of the five tensors was not promised.
@@ -164,6 +131,11 @@ Promise promise_for(const Run& run, const Subject& subject) {
   return promise;
 }
 
+int64_t wrong_pads_of(const Run& run, int rank, const RankOutput& output) {
+  const Layout layout = layout_of(run);
+  return wrong_pads(run.test, layout.queries.at(rank), layout.keys.at(rank), output);
+}
+
 std::optional<Outcome> solve_within(const Run& run, Communicator& world, const Subject& subject) {
   const Case& test = run.test;
   const Promise promise = promise_for(run, subject);
@@ -171,9 +143,9 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   const std::shared_ptr<void> around =
       run.surroundings ? run.surroundings(world, test) : std::shared_ptr<void>();
   RankOutput own = called(run, world, subject, input);
-  own.record.wrong_pads = wrong_pads(test, input.positions, own);
+  own.record.wrong_pads = wrong_pads_of(run, world.rank(), own);
   Outcome outcome;
-  collect(world, test, promise, own, outcome);
+  collect(world, run, promise, own, outcome);
   collect_further(world, test, own, outcome);
   outcome.ranks = collect(world, own.record);
   outcome.withheld = withheld(promise);
@@ -221,9 +193,12 @@ std::optional<Outcome> solve_on_ranks(const Run& run, Communicator& world,
 
 std::optional<std::string> refuses(const Run& run, const Subject& subject) {
   const bool rank_by_rank = run.surroundings || run.meanwhile || run.by_autograd ||
-                            run.beside_another_group || run.first_device != 0;
+                            run.layout || run.in_other_group || run.first_device != 0;
   if (rank_by_rank && dynamic_cast<const WholeSubject*>(&subject) != nullptr)
     return "the subject answers for all ranks at once, so nothing surrounds one of them";
+  const int most = subject.most_ranks(run.test);
+  if (most > 0 && ranks_of(run) > most)
+    return c10::str("it takes ", ranks_of(run), " ranks, and there are ", most);
   return subject.refuses(run.test);
 }
 
@@ -239,7 +214,7 @@ Outcome solve_whole(const Run& run, const WholeSubject& subject) {
                              " ranks of " + std::to_string(run.test.world));
   Outcome outcome;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    ranks[rank].record.wrong_pads = wrong_pads(run.test, inputs[rank].positions, ranks[rank]);
+    ranks[rank].record.wrong_pads = wrong_pads_of(run, static_cast<int>(rank), ranks[rank]);
     ranks[rank].record.grown_bytes = RankRecord::kUnseen;
     outcome.ranks.push_back(ranks[rank].record);
   }

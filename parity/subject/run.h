@@ -20,9 +20,11 @@ struct Run {
   ProblemSource problem = [](const Case& c, const Positions& p) { return problem_of(c, p); };
   ProblemSource meanwhile = {};    // of RankInput
   bool by_autograd = false;        // of RankInput
-  // On ranks that are threads: in a group of a group of twice as many, in reverse order, while the
-  // others run it on the negative of the tensors.
-  bool beside_another_group = false;
+  std::optional<Layout> layout = {};  // of RankInput
+  // In a group whose order is not that of the world: of processes, all of them, with all but the first
+  // backwards; of threads, a group of a group of twice as many, backwards, while the others run it on
+  // the negative of the tensors.
+  bool in_other_group = false;
   Surroundings surroundings = {};
   int calls = 1;                   // of the subject, one after the other; the last one counts
   int first_device = 0;            // that of rank 0, of threads
@@ -31,6 +33,9 @@ struct Run {
 
 // How many ranks it takes, those of another group among them.
 int ranks_of(const Run& run);
+
+// Who holds which queries and keys in a run.
+Layout layout_of(const Run& run);
 
 // What a rank is given in a run: its slots.
 RankInput input_of(const Run& run, int rank);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cp/layout/layout.h"
 #include "cp/registry.h"
 #include "cp/worlds/communicator.h"
 #include "parity/case/case.h"
@@ -23,9 +24,12 @@ namespace ringcheck::parity {
 // What one rank has: its slots of the problem, and where they belong.
 struct RankInput {
   Problem local;
-  Positions positions;
+  Positions positions;  // of its queries, and of its keys where `layout` does not say otherwise
+  // Where there is one, the ranks hold queries and keys as it says and not as the case does, by a
+  // subject that takes any layout.
+  std::optional<Layout> layout = {};
   // Where there is one, by a subject whose passes can be called one by one, and with what it made for
-  // this layout and mask: all of this other problem comes first; and between the forward pass of
+  // this layout, under another mask before: all of this other problem comes first; and between the forward pass of
   // `local` and the backward pass that counts come a backward pass whose gradients are dropped and all
   // of the other problem again.
   std::optional<Problem> meanwhile = {};
@@ -51,6 +55,7 @@ struct RankOutput {
   at::Tensor q_rotated, k_rotated;  // q and k as they were attended
   RankRecord record;  // whoever runs the subject counts, and writes it when it has returned
   bool did_as_asked = false;  // what the input asked for beside the passes was done
+  bool unseen_memory = false;  // what it allocates is in another process
   std::map<std::string, Placed> others = {};
 };
 
@@ -61,6 +66,10 @@ class Subject {
   // Why it cannot run a case, or nothing: valid, but not supported.
   virtual std::optional<std::string> refuses(const Case& test) const = 0;
   virtual Promise promise(const Case& test) const = 0;
+  // How many ranks it can be given, those of another group among them; 0: any number.
+  virtual int most_ranks(const Case&) const { return 0; }
+  // The nearest case that it takes, to make of the cases of a profile some that it can run.
+  virtual Case fitted(const Case& test) const { return test; }
   // On one rank. Collective.
   virtual RankOutput run(Communicator& comm, const Case& test, const RankInput& input) const = 0;
 };

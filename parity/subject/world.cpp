@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/subject/world.h"
 
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
 #include "cp/error.h"
 
 namespace ringcheck::parity {
@@ -32,6 +36,25 @@ ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Obs
 
 namespace {
 
+// Its tensors are made once, by all cores; a rank takes copies of its slots.
+Run dealt(Run run) {
+  const Layout layout = layout_of(run);
+  int64_t slots = 0;
+  for (const auto* side : {&layout.queries, &layout.keys})
+    for (const Positions& shard : *side)
+      for (const Span& span : shard)
+        slots = std::max(slots, span.begin + (span.count - 1) * span.stride + 1);
+  const Problem whole = run.problem(run.test, {{0, slots}});
+  for (const at::Tensor& x : {whole.q, whole.k, whole.v, whole.d_o})
+    if (!x.is_contiguous()) return run;  // its strides are what the run is about
+  run.problem = [whole](const Case&, const Positions& own) {
+    const at::Tensor here = at::tensor(flatten(own), at::kLong);
+    const auto take = [&](const at::Tensor& x) { return x.index_select(2, here); };
+    return Problem{take(whole.q), take(whole.k), take(whole.v), take(whole.d_o)};
+  };
+  return run;
+}
+
 // The same with every tensor negated: what leaks from a group into another one changes its numbers.
 Run negated(Run run) {
   run.problem = [problem = run.problem](const Case& test, const Positions& positions) {
@@ -53,13 +76,14 @@ std::optional<Outcome> solve_in_group(const Run& run, Communicator& everybody,
 
 }  // namespace
 
-std::optional<Outcome> ThreadRanks::solve(const Run& run, const Subject& subject) {
-  if (const WholeSubject* all = whole(subject)) return solved(run, *all);
+std::optional<Outcome> ThreadRanks::solve(const Run& asked, const Subject& subject) {
+  if (const WholeSubject* all = whole(subject)) return solved(asked, *all);
+  const Run run = dealt(asked);
   ThreadWorld threads = threads_of(run.test, deadline_, observer_, run.first_device);
   threads.size = ranks_of(run);
   std::optional<Outcome> outcome;
   ringcheck::run(threads, [&](Communicator& comm) {
-    auto result = run.beside_another_group ? solve_in_group(run, comm, subject)
+    auto result = run.in_other_group ? solve_in_group(run, comm, subject)
                                            : solve_on_ranks(run, comm, subject);
     if (result) outcome = std::move(result);
   });
@@ -82,7 +106,9 @@ std::optional<Outcome> ProcessRanks::solve(const Run& run, const Subject& subjec
     comm->ledger().observe([this](const Operation& operation) { observer_(rank_, operation); });
   if (const WholeSubject* all = whole(subject))
     return is_first() ? std::optional(solved(run, *all)) : std::nullopt;
-  return solve_on_ranks(run, *comm, subject);
+  // The first rank stays the first: it knows what all of them returned.
+  const auto backwards = run.in_other_group ? comm->split(0, comm->rank() == 0 ? -comm->size() : -comm->rank()) : comm;
+  return solve_on_ranks(run, *backwards, subject);
 }
 
 }  // namespace ringcheck::parity

@@ -22,7 +22,7 @@ TEST(Circumstances, OursPasses) {
   for (const char* text : kCases)
     for (const char* oracle : {"repetition", "run-to-run", "larger-batch", "poison", "saved-state",
                                "allocation-history", "leak", "splitting", "position-shift", "autograd",
-                               "groups"})
+                               "groups", "layouts"})
       EXPECT_EQ(status(oracle, text, kNothing), of_ours(oracle, text)) << oracle << " " << text;
 }
 
@@ -104,6 +104,26 @@ TEST(SavedState, HoldsTheSubjectToItsPromise) {
   }));
   EXPECT_EQ(said.status, Status::kNotApplicable);
   EXPECT_THAT(said.findings, testing::ElementsAre(testing::HasSubstr("one by one")));
+}
+
+// A subject that cannot cut queries and keys as it is told does not promise it.
+TEST(Layouts, HoldsTheSubjectToItsPromise) {
+  const Spoil cannot = [](auto&, auto&, auto&, RankOutput& o) { o.did_as_asked = false; };
+  const auto broken = judged("layouts", kCases[2], spoilt(cannot));
+  EXPECT_EQ(broken.status, Status::kFail);
+  EXPECT_THAT(broken.findings, testing::Contains(testing::HasSubstr("did not do it")));
+  const auto said = judged("layouts", kCases[2], spoilt(cannot, [](parity::Promise& promise) {
+    promise.any_layout = false;
+  }));
+  EXPECT_EQ(said.status, Status::kNotApplicable);
+}
+
+// dK and dV of a rank are those of its keys, not of its queries.
+TEST(Layouts, RejectsGradientsOfOtherTokens) {
+  const Spoil by_queries = [](Communicator&, const Case&, const RankInput& input, RankOutput& o) {
+    if (input.layout && input.layout->keys != input.layout->queries) o.dv = o.dv.flip(2);
+  };
+  EXPECT_EQ(status("layouts", kCases[2], by_queries), Status::kFail);
 }
 
 // An operation that was promised and is not there is a failure; one that was not promised is none.

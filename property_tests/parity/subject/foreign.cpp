@@ -20,9 +20,11 @@ parity::SharedSubject moving_by(std::function<Exchange(Communicator&)> make, int
       exchange(out.data, out.peer, in.data, in.peer);
       return Pending();
     });
-    const at::Tensor block =
-        at::zeros({parity::kv_block_bytes(test)}, at::device(comm.device()).dtype(at::kByte));
-    for (int i = 0; i < extra; ++i) exchange(block, comm.right(), block.clone(), comm.left());
+    for (int i = 0; i < extra; ++i) {
+      const at::Tensor block =
+          at::zeros({parity::kv_block_bytes(test)}, at::device(comm.device()).dtype(at::kByte));
+      exchange(block, comm.right(), block.clone(), comm.left());
+    }
     return parity::context_parallel(*relay, test, input);
   };
   return parity::ours_with(body, std::move(promise));

@@ -10,7 +10,8 @@
 #include "cp/ledger/bypass.h"
 #include "parity/case/text.h"
 #include "parity/subject/outcome.h"
-#include "property_tests/cp/worlds/mpi_checks.h"
+#include "cp/worlds/mpi_world.h"
+#include "property_tests/cp/worlds/rank_checks.h"
 #include "property_tests/parity/subject/foreign.h"
 
 namespace ringcheck {
@@ -55,11 +56,11 @@ std::string listed(const std::vector<std::string>& findings) {
   return text;
 }
 
-std::string passes_where_it_moves_what_its_strategy_moves(Communicator& world, MpiSession&) {
+std::string passes_where_it_moves_what_its_strategy_moves(Communicator& world, Session&) {
   return listed(findings(world, 0));
 }
 
-std::string a_block_outside_the_passes_is_named(Communicator& world, MpiSession&) {
+std::string a_block_outside_the_passes_is_named(Communicator& world, Session&) {
   const std::vector<std::string> found = findings(world, 1);
   std::string wrong;
   for (int rank = 0; rank < world.size() && world.rank() == 0; ++rank)
@@ -69,7 +70,7 @@ std::string a_block_outside_the_passes_is_named(Communicator& world, MpiSession&
 }
 
 // One that says nothing of its passes is judged by the whole call.
-std::string the_whole_call_is_judged(Communicator& world, MpiSession&) {
+std::string the_whole_call_is_judged(Communicator& world, Session&) {
   const auto says_nothing = [](parity::Promise& promise) { promise.counts.clear(); };
   const auto of_traffic = [](std::vector<std::string> found) {
     std::erase_if(found,
@@ -85,7 +86,7 @@ std::string the_whole_call_is_judged(Communicator& world, MpiSession&) {
 }
 
 // As the messages that would carry them.
-std::string collectives_are_counted(Communicator& world, MpiSession&) {
+std::string collectives_are_counted(Communicator& world, Session&) {
   constexpr int64_t n = 40;
   Ledger ledger;
   {
@@ -101,7 +102,7 @@ std::string collectives_are_counted(Communicator& world, MpiSession&) {
          std::to_string(traffic.bytes_received) + ", expected " + std::to_string(bytes);
 }
 
-std::string nobody_is_witnessed_here(Communicator& world, MpiSession&) {
+std::string nobody_is_witnessed_here(Communicator& world, Session&) {
   const Traffic before = world.ledger().traffic();
   foreign<void(int)>("foreign_collectives")(8);
   return world.ledger().traffic().since(before).bytes_sent == 0 ? "" : "counted for nobody";
@@ -112,8 +113,9 @@ std::string nobody_is_witnessed_here(Communicator& world, MpiSession&) {
 
 int main(int argc, char** argv) {
   using namespace ringcheck;
-  return run_mpi_checks(
-      argc, argv, "ForeignMpi",
+  MpiSession session(argc, argv);
+  return run_rank_checks(
+      session, argc, argv, "ForeignMpi",
       {{"PassesWhereItMovesWhatItsStrategyMoves", passes_where_it_moves_what_its_strategy_moves},
        {"ABlockOutsideThePassesIsNamed", a_block_outside_the_passes_is_named},
        {"TheWholeCallIsJudged", the_whole_call_is_judged},

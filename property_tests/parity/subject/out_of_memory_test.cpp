@@ -42,8 +42,8 @@ parity::RunOptions starved(int culprit) {
                      const Visibility& visibility) const override {
       no_memory();
     }
-    int64_t workspace_bytes(const BlockShape& shape) const override {
-      return inner_->workspace_bytes(shape);
+    CallBytes call_bytes(const BlockShape& shape) const override {
+      return inner_->call_bytes(shape);
     }
 
    private:

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// The subject "files[FOLDER,TENSOR,...]": what another program wrote into a folder of
+// `ringcheck export`. It shows these tensors.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "parity/case/safetensors.h"
+#include "parity/case/text/nearest.h"
+#include "parity/subject/files/cases_folder.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// A rank's own block of a ring, in two halves as head-tail balancing cuts it, is the most that usual
+// implementations merge.
+constexpr int kPartialsOfARank = 2;
+
+class Files final : public WholeSubject {
+ public:
+  Files(std::string folder, const std::set<std::string>& shows)
+      : folder_(std::move(folder)), shows_(shows), cases_(read_cases(folder_, shows_)) {
+    if (shows_.empty()) shows_ = {"o", "lse", "dq", "dk", "dv"};
+  }
+
+  std::optional<std::string> refuses(const Case& test) const override {
+    if (number_of(test) < cases_.size()) return std::nullopt;
+    return "'" + folder_ + "' has no such case";
+  }
+
+  // Of an unknown kernel: the loosest there is, and angles in float32.
+  Promise promise(const Case& test) const override {
+    Promise promise;
+    promise.contract = loosest_contract({test.dtype});
+    promise.partials = kPartialsOfARank * test.world;
+    promise.u_angle = 0x1p-24;
+    promise.shows = shows_;
+    if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});
+    return promise;
+  }
+
+  std::vector<RankOutput> solve(const Case& test,
+                                const std::vector<RankInput>& inputs) const override {
+    const size_t number = number_of(test);
+    std::vector<RankOutput> answers;
+    for (int rank = 0; rank < test.world; ++rank) {
+      check_input(number, rank, inputs.at(rank).local);
+      answers.push_back(read_answer(folder_, number, test, rank));
+    }
+    return answers;
+  }
+
+ private:
+  size_t number_of(const Case& test) const {
+    return static_cast<size_t>(std::ranges::find(cases_, test, &Question::test) - cases_.begin());
+  }
+
+  // The answer is to what was exported, and to nothing else that a further run would ask.
+  void check_input(size_t number, int rank, const Problem& asked) const {
+    const Safetensors given = read_safetensors(folder_ + "/" + input_name(number, rank));
+    for (const auto& [name, x] : {std::pair("q", asked.q), {"k", asked.k}, {"v", asked.v},
+                                  {"do", asked.d_o}}) {
+      const auto found = given.tensors.find(name);
+      if (found == given.tensors.end() || !same_bits(found->second, x))
+        throw std::runtime_error(std::string(name) + " is not what '" + folder_ +
+                                 "' was written with: it answers one run of each case");
+    }
+  }
+
+  static bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+    return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
+           ((a == b) | (a.isnan() & b.isnan())).all().item<bool>();
+  }
+
+  std::string folder_;
+  std::set<std::string> shows_;
+  std::vector<Question> cases_;
+};
+
+const Subjects::Add registered{"files", [](const std::vector<std::string>& arguments) {
+  if (arguments.empty())
+    throw BadCase("subject files takes a folder of ringcheck export, for example files[answers]");
+  const std::vector<std::string> known{"o", "lse", "dq", "dk", "dv"};
+  std::set<std::string> shows(arguments.begin() + 1, arguments.end());
+  for (const std::string& name : shows)
+    if (std::ranges::find(known, name) == known.end())
+      throw BadCase(unknown_name("tensor", name, known));
+  return std::make_shared<Files>(arguments.front(), shows);
+}};
+
+}  // namespace
+}  // namespace ringcheck::parity

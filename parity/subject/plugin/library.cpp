@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/subject/plugin/library.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "parity/case/case.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using Entry = const ringcheck_subject* (*)();
+
+[[noreturn]] void refuse(const std::string& library, const std::string& why) {
+  throw BadCase("plug-in '" + library + "' " + why);
+}
+
+Entry entry_of(const std::string& library) {
+  std::error_code none;
+  const bool here = std::filesystem::is_regular_file(library, none);
+  const std::string path = here ? std::filesystem::absolute(library).string() : library;
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    refuse(library, std::string("cannot be loaded: ") + ::dlerror() +
+                        "; want the path of a shared library");
+  void* entry = ::dlsym(handle, "ringcheck_plugin");
+  if (entry == nullptr)
+    refuse(library, "does not define ringcheck_plugin; want a library written against ringcheck.h");
+  return reinterpret_cast<Entry>(entry);
+}
+
+void check(const std::string& library, const ringcheck_subject* subject) {
+  if (subject == nullptr) refuse(library, "has no subject: ringcheck_plugin returned NULL");
+  if (subject->abi != RINGCHECK_ABI)
+    refuse(library, "is of version " + std::to_string(subject->abi) +
+                        " of the interface, and this program is of " +
+                        std::to_string(RINGCHECK_ABI) + "; build it against this ringcheck.h");
+  if (subject->size < sizeof(ringcheck_subject))
+    refuse(library, "says that its subject has " + std::to_string(subject->size) +
+                        " bytes; want sizeof(ringcheck_subject), " +
+                        std::to_string(sizeof(ringcheck_subject)));
+  if (subject->run == nullptr) refuse(library, "has no function `run`");
+}
+
+}  // namespace
+
+const ringcheck_subject& plugin_of(const std::string& library) {
+  const ringcheck_subject* subject = entry_of(library)();
+  check(library, subject);
+  return *subject;
+}
+
+}  // namespace ringcheck::parity

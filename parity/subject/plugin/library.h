@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "abi/ringcheck.h"
+
+namespace ringcheck::parity {
+
+// The subject that a shared library defines; the library stays loaded. A name with a slash, or of a
+// file that is here, is a path; any other is looked for as the loader does. Throws BadCase where
+// there is none, or it is of another version of the interface.
+const ringcheck_subject& plugin_of(const std::string& library);
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/subject/python/interpreter.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+extern char** environ;
+
+namespace ringcheck::parity {
+namespace {
+
+// One thread a rank, where the user says no other number: a pool of them would not survive a fork.
+constexpr const char* kThreads = "OMP_NUM_THREADS";
+constexpr int kSocket = 3;  // of the child: what interpreter.py knows it by
+
+std::string interpreter() {
+  const char* said = std::getenv("RINGCHECK_PYTHON");
+  return said != nullptr && *said != 0 ? said : "python3";
+}
+
+// Without our LibTorch's folder, where the script that started this program set it: Python has its own.
+std::vector<std::string> own_variables() {
+  const std::string paths = "LD_LIBRARY_PATH=", before = "RINGCHECK_LIBRARY_PATH=";
+  std::vector<std::string> variables;
+  if (std::getenv(kThreads) == nullptr) variables.push_back(std::string(kThreads) + "=1");
+  std::optional<std::string> was;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    variables.emplace_back(*variable);
+    if (variables.back().starts_with(before)) was = variables.back().substr(before.size());
+  }
+  if (!was) return variables;
+  std::erase_if(variables, [&](const std::string& one) { return one.starts_with(paths); });
+  if (!was->empty()) variables.push_back(paths + *was);
+  return variables;
+}
+
+// Its output goes where errors go: standard output is the program's own.
+pid_t started(const std::string& program, std::vector<std::string> words,
+              int socket) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, 2, 1);
+  posix_spawn_file_actions_adddup2(&files, socket, kSocket);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::vector<std::string> variables = own_variables();
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = ::posix_spawnp(&pid, program.c_str(), &files, nullptr, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0)
+    throw PythonFailed("cannot run " + program + ": " + std::strerror(error) +
+                       "; RINGCHECK_PYTHON names the Python that has your packages");
+  return pid;
+}
+
+std::string ended(int status) {
+  if (WIFSIGNALED(status))
+    return "was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+Interpreter::Interpreter(const std::string& function) {
+  pid_ = started(interpreter(), {interpreter(), "-m", "ringcheck.interpreter", function}, socket_.other_end());
+  socket_.close_other_end();
+  try {
+    hello_ = socket_.receive(loading(0));
+  } catch (const Closed&) {
+    gone();
+  }
+}
+
+Interpreter::~Interpreter() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void Interpreter::gone() {
+  const pid_t pid = pid_.exchange(-1);
+  if (pid < 0) throw PythonFailed("its interpreter is gone");
+  int status = 0;
+  ::kill(pid, SIGKILL);  // where it has only closed its socket; how it ended otherwise is decided
+  ::waitpid(pid, &status, 0);
+  throw PythonFailed("its interpreter " + ended(status) +
+                     (hello_.is_null() ? "; can it import ringcheck? (RINGCHECK_PYTHON names another one)" : ""));
+}
+
+nlohmann::json Interpreter::ask(const nlohmann::json& question, double seconds, const std::vector<int>& descriptors) {
+  const std::lock_guard lock(mutex_);
+  try {
+    socket_.send(question, descriptors);
+    return socket_.receive(within_seconds(seconds));
+  } catch (const Closed&) {
+    gone();
+  }
+}
+
+}  // namespace ringcheck::parity

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""What stands in the way, and which LibTorch judges."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+
+from ringcheck import program
+from ringcheck.subject import Refused
+
+
+def doctor() -> bool:
+    """Prints what was found, a line each, and whether a function can be judged here."""
+    lines: list[tuple[bool, str]] = [(sys.version_info >= (3, 10), f"Python {sys.version.split()[0]}, 3.10 or later is needed")]
+    here = program.torch_here()
+    if here is None:
+        lines.append((True, "no torch here: only functions with framework=\"numpy\" can be judged"))
+    else:
+        version = program.version_of(here)
+        same = "the judge uses it, too" if version == program.TORCH else f"the judge uses its own, {program.TORCH}"
+        lines.append((True, f"torch {version} for your functions; {same}"))
+    for what, find in (("the program", lambda: program.command()[0]), ("the judge's LibTorch", program.libtorch)):
+        try:
+            lines.append((True, f"{what}: {find()}"))
+        except Refused as error:
+            lines.append((False, str(error)))
+    for package in ("ml_dtypes", "pytest"):
+        try:
+            lines.append((True, f"{package} {importlib.metadata.version(package)}"))
+        except importlib.metadata.PackageNotFoundError:
+            lines.append((True, f"{package} is not installed: needed for " +
+                          ("bf16 as NumPy arrays" if package == "ml_dtypes" else "ringcheck.cases")))
+    for good, text in lines:
+        print(("ok   " if good else "BAD  ") + text)
+    return all(good for good, _ in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if doctor() else 1)

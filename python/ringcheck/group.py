@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the processes of the ranks meet: the process groups of torch.distributed."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+#: A wait in a collective that nobody comes to; the judge's own deadline is earlier.
+LONG = datetime.timedelta(hours=12)
+
+
+class Meetings:
+    """The default process group is that of exactly the ranks of the case; it is made anew when they change."""
+
+    def __init__(self) -> None:
+        self._store: Any = None  # of this process, where it is the first of a group
+        self._others: dict[int, Any] = {}  # of others, by port
+
+    def offer(self) -> int:
+        """The port at which others find this process."""
+        from torch.distributed import TCPStore
+
+        if self._store is None:
+            self._store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=LONG)
+        return self._store.port
+
+    def meet(self, meeting: dict, rank: int) -> Any:
+        """The process group of the ranks."""
+        import torch
+        from torch import distributed
+
+        if not meeting["anew"]:
+            return distributed.group.WORLD
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
+        ranks = meeting["world_ranks"]
+        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        distributed.init_process_group(
+            backend, store=distributed.PrefixStore(f"meeting {meeting['number']}", self._store_at(meeting["port"])),
+            rank=rank, world_size=len(ranks), timeout=LONG)
+        return distributed.group.WORLD
+
+    def _store_at(self, port: int) -> Any:
+        from torch.distributed import TCPStore
+
+        if self._store is not None and self._store.port == port:
+            return self._store
+        if port not in self._others:
+            self._others[port] = TCPStore("127.0.0.1", port, is_master=False, timeout=LONG)
+        return self._others[port]

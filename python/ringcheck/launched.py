@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""Under torchrun: every rank runs the script, and one verdict is everybody's."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import socket
+import time
+
+from ringcheck.subject import Refused
+
+_PREFIXES = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "MASTER_", "TORCHELASTIC_", "TORCH_NCCL_ASYNC")
+_meetings = itertools.count()
+
+
+def world() -> tuple[int, int] | None:
+    """(rank, ranks) where a launcher started this process."""
+    if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
+        return None
+    try:
+        rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        local = int(os.environ.get("LOCAL_WORLD_SIZE", size))
+    except ValueError:
+        raise Refused("RANK, WORLD_SIZE or LOCAL_WORLD_SIZE is no number; unset them, or start this by torchrun") from None
+    if not 0 <= rank < size:
+        raise Refused(f"RANK={rank} and WORLD_SIZE={size} contradict each other; unset them, or start this by torchrun")
+    if local != size:
+        raise Refused(f"{size} ranks on several hosts: functions in Python are judged on one host; start {local} ranks")
+    return rank, size
+
+
+def without_launcher(variables: dict[str, str]) -> dict[str, str]:
+    """What a program sees that is no rank of the launcher's."""
+    return {name: value for name, value in variables.items() if not name.startswith(_PREFIXES)}
+
+
+def _address() -> bytes:
+    """Of this meeting, the same on all ranks: in no folder, and of this user."""
+    run = os.environ.get("TORCHELASTIC_RUN_ID", "")
+    port = os.environ.get("MASTER_PORT", "")
+    return f"\0ringcheck-{os.getuid()}-{run}-{port}-{next(_meetings)}".encode()
+
+
+class Everybody:
+    """Rank 0 has a result, and tells the others."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(_address())
+        self._listener.listen(size)
+
+    def tell(self, exit_code: int, result: dict, seconds: float = 60) -> None:
+        line = (json.dumps([exit_code, result]) + "\n").encode()
+        self._listener.settimeout(seconds)  # one that has ended does not come
+        for _ in range(self._size - 1):
+            with self._listener.accept()[0] as other:
+                other.sendall(line)
+        self._listener.close()
+
+
+def hear() -> tuple[int, dict]:
+    """What rank 0 has found. The launcher ends this process where rank 0 ends before."""
+    address = _address()
+    with socket.socket(socket.AF_UNIX) as other:
+        while True:
+            try:
+                other.connect(address)
+                break
+            except (ConnectionRefusedError, FileNotFoundError):
+                time.sleep(0.05)
+        with other.makefile(encoding="utf-8") as line:
+            text = line.readline()
+    if not text:
+        raise Refused("rank 0 ended without a verdict")
+    exit_code, result = json.loads(text)
+    return exit_code, result

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""The process of a rank: calls the function for the judge.
+
+The judge has the other end of a socket, and of memory for tensors each way; a line of JSON is a question,
+a line of JSON is the answer. ``python -m ringcheck.rank FILE:NAME SOCKET THERE BACK`` is not meant to be typed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import socket
+import sys
+import traceback
+from typing import Any, NoReturn
+
+from ringcheck import child, load
+from ringcheck.case import Case
+from ringcheck.group import Meetings
+from ringcheck.memory import Memory
+from ringcheck.subject import Refused, Result, Subject
+
+
+class Rank:
+    """The function, and what is kept from question to question."""
+
+    def __init__(self, subject: Subject, there: int, back: int) -> None:
+        self._subject = subject
+        self._there, self._back = Memory(there), Memory(back)
+        self._meetings = Meetings()
+
+    def answer(self, question: dict) -> dict:
+        return getattr(self, "_" + question["do"])(question)
+
+    def _offer(self, _: dict) -> dict:
+        return {"port": self._meetings.offer()}
+
+    def _run(self, question: dict) -> dict:
+        from ringcheck import torch_tensors, traffic
+
+        import torch
+
+        case = Case.of(question["case"])
+        if case.device == "cuda":
+            torch.cuda.set_device(question["group"]["world_ranks"][question["rank"]])
+        group = self._meetings.meet(question["group"], question["rank"])
+        call = torch_tensors.Call(case, question["inputs"], self._there.read())
+        case = dataclasses.replace(case, rank=question["rank"], positions=call.positions, d_o=call.d_o)
+        sent = traffic.Sent(question["group"]["world_ranks"])
+        with sent:
+            returned = _returned(self._subject(call.q, call.k, call.v, case=case, group=group))
+            if isinstance(returned, Result):
+                tensors = _tensors(returned)
+            else:
+                call.check_inputs()  # before autograd complains of it in other words
+                tensors = dict(zip(("o", "lse"), returned))
+                tensors |= call.gradients(tensors["o"], self._subject.shows)
+        call.check_inputs()
+        return {"outputs": self._back.write(torch_tensors, tensors), "messages": sent.messages}
+
+    def _solve(self, question: dict) -> dict:
+        from ringcheck import numpy_tensors
+
+        case = Case.of(question["case"])
+        ranks = [{one["name"]: numpy_tensors.read(one, self._there.read()) for one in rank}
+                 for rank in question["inputs"]]
+        by_rank = {name: [rank[name] for rank in ranks] for name in ("q", "k", "v", "d_o", "positions")}
+        case = dataclasses.replace(case, positions=by_rank["positions"], d_o=by_rank["d_o"])
+        returned = self._subject(by_rank["q"], by_rank["k"], by_rank["v"], case=case, group=None)
+        if not isinstance(returned, Result):
+            raise Refused("a function that answers for all ranks returns a ringcheck.Result of lists by rank")
+        named = {f"{name}.{rank}": tensor for name, tensors in _tensors(returned).items()
+                 for rank, tensor in enumerate(tensors)}
+        outputs: list[list[dict]] = [[] for _ in ranks]
+        for one in self._back.write(numpy_tensors, named):
+            name, rank = one["name"].rsplit(".", 1)
+            if int(rank) >= len(outputs):
+                raise Refused(f"{name} has {int(rank) + 1} ranks or more; want {len(outputs)}")
+            outputs[int(rank)].append(one | {"name": name})
+        return {"outputs": outputs}
+
+
+def _tensors(result: Result) -> dict[str, Any]:
+    named = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+
+def _returned(value: Any) -> Result | tuple:
+    if isinstance(value, Result):
+        return value
+    if isinstance(value, (tuple, list)):
+        if not 1 <= len(value) <= 2:
+            raise Refused(f"it returned {len(value)} values; want o, (o, lse) or a ringcheck.Result")
+        return tuple(value)
+    if value is None:
+        raise Refused("it returned None; want o, (o, lse) or a ringcheck.Result")
+    return (value,)
+
+
+def serve(subject: Subject, function: str, judge: int, there: int, back: int) -> NoReturn:
+    """Answers until the judge has gone. Descriptors: of the socket, of what is given, of what is returned."""
+    rank = Rank(subject, there, back)
+    with contextlib.suppress(BrokenPipeError), socket.socket(fileno=judge) as other_end, other_end.makefile(
+            "rw", encoding="utf-8") as line:
+        line.write('{"ready": true}\n')
+        line.flush()
+        while text := line.readline():
+            try:
+                answer = rank.answer(json.loads(text))
+            except Refused as error:
+                answer = {"error": f"{subject.name}: {error}"}
+            except SystemExit as error:  # at once: others wait for it
+                os._exit(error.code if isinstance(error.code, int) else 0 if error.code is None else 1)
+            except Exception as error:
+                traceback.print_exc()
+                answer = {"error": f"{subject.name} raised {load.where(error, function.rpartition(':')[0])}"}
+            line.write(json.dumps(answer) + "\n")
+            line.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def main() -> None:
+    child.settle()
+    load.is_rank = True
+    serve(load.load(sys.argv[1]), sys.argv[1], *map(int, sys.argv[2:5]))
+
+
+if __name__ == "__main__":
+    main()

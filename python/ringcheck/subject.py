@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a user says of a function that is to be judged."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ringcheck.case import Case
+
+DTYPES = ("float64", "float32", "bf16", "fp16")
+TENSORS = ("o", "lse", "dq", "dk", "dv", "q", "k")
+
+
+class Refused(Exception):
+    """A declaration, or a call, that cannot be: the value, the limit and the fix."""
+
+
+@dataclasses.dataclass
+class Result:
+    """What a function returns that makes its gradients itself. Shapes: o [batch, q_heads, slots, dim_v],
+    lse [batch, q_heads, slots] (natural logarithm), dq, dk, dv as q, k, v."""
+
+    o: Any
+    lse: Any = None
+    dq: Any = None
+    dk: Any = None
+    dv: Any = None
+
+
+def _granule(balance: str, world: int) -> int:
+    block = re.fullmatch(r"striped\[(\d+)\]", balance)
+    if block:
+        return world * int(block.group(1))
+    return world * (2 if balance == "headtail" else 1)
+
+
+def _pick(choices: Sequence[str], case: Case) -> str:
+    """One of several, another one for another case, the same in every run."""
+    return choices[zlib.crc32(case.text.encode()) % len(choices)]
+
+
+def _is_default(case: Case) -> bool:
+    """The scale is 1 / sqrt(dim), however that was rounded."""
+    return math.isclose(case.scale, case.dim ** -0.5)
+
+
+def _up_to(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """A function, and what it can do: what is not declared is refused. See `ringcheck.subject`."""
+
+    function: Callable
+    balance: str
+    masks: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    devices: tuple[str, ...]
+    worlds: tuple[int, ...] | None
+    dims: tuple[int, ...] | None
+    longest: int | None
+    gqa: bool
+    dim_v: bool
+    pads: bool
+    scale: bool
+    batch: bool
+    rope: bool
+    heads_by_world: bool
+    shows: tuple[str, ...]
+    contract: str | None
+    partials: int
+    u_angle: float
+    deterministic: bool
+    framework: str
+    whole: bool
+    refuses: Callable[[Case], str | None] | None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def takes_mask(self, case: Case) -> bool:
+        return case.mask in self.masks or case.mask_name in self.masks
+
+    def refusal(self, case: Case) -> str | None:
+        """Why a case is refused, or None."""
+        for fits, why in (
+            (case.balance == self.balance, f"takes shards cut by {self.balance}"),
+            (self.takes_mask(case), f"takes masks {', '.join(self.masks)}"),
+            (case.dtype in self.dtypes, f"takes dtypes {', '.join(self.dtypes)}"),
+            (case.device in self.devices, f"runs on {', '.join(self.devices)}"),
+            (self.worlds is None or case.world in self.worlds, f"takes worlds of {self.worlds} ranks"),
+            (self.dims is None or case.dim in self.dims, f"takes heads of {self.dims} channels"),
+            (self.longest is None or case.seq <= self.longest, f"takes at most {self.longest} tokens"),
+            (self.gqa or case.q_heads == case.kv_heads, "has no grouped query heads"),
+            (self.dim_v or case.dim == case.dim_v, "takes values as wide as keys"),
+            (self.batch or case.batch == 1, "takes one sequence at a time"),
+            (self.rope or case.rope == "none", "takes q and k as they are, without rotary embedding"),
+            (not self.heads_by_world or (case.q_heads % case.world == 0 and case.kv_heads % case.world == 0),
+             "deals whole heads to the ranks"),
+            (self.scale or _is_default(case), "scales by 1 / sqrt(dim)"),
+            (self.pads or case.seq % _granule(self.balance, case.world) == 0,
+             f"takes no pad slots: lengths that {_granule(self.balance, case.world)} divides"),
+        ):
+            if not fits:
+                return f"{self.name} {why}"
+        return self.refuses(case) if self.refuses else None
+
+    def fit(self, case: Case) -> dict[str, str]:
+        """The parts of the case that have to be others for it to be taken, as text."""
+        parts: dict[str, str] = {}
+        world = case.world
+        if case.balance != self.balance:
+            parts["balance"] = self.balance
+        if not self.takes_mask(case):
+            parts["mask"] = _pick([m for m in self.masks if m in ("full", "causal") or "[" in m] or ["causal"], case)
+        if case.dtype not in self.dtypes:
+            parts["dtype"] = _pick(self.dtypes, case)
+        if self.worlds is not None and world not in self.worlds:
+            world = min(self.worlds, key=lambda size: (abs(size - world), size))
+            parts["world"] = str(world)
+        heads, kv_heads = case.q_heads, case.kv_heads
+        if not self.gqa:
+            kv_heads = heads
+        if self.heads_by_world:
+            group = heads // kv_heads
+            kv_heads = _up_to(kv_heads, world)
+            heads = kv_heads * group
+        dim = case.dim
+        if self.dims is not None and dim not in self.dims:
+            dim = min(self.dims, key=lambda size: (abs(size - dim), size))
+        dim_v = case.dim_v if self.dim_v else dim
+        if not self.batch:
+            parts["batch"] = "1"
+        if case.data == "uniform" and parts.get("dtype", case.dtype) in ("bf16", "fp16"):
+            parts["data"] = "spread3"  # its gradients are smaller than what rounding O to 16 bits leaves of them
+        if not self.rope and case.rope != "none":
+            parts["rope"] = "none"
+        if not self.scale and not _is_default(case):
+            parts["scale"] = "default"
+        granule = 1 if self.pads else _granule(self.balance, world)
+        seq = _up_to(case.seq, granule)
+        if self.longest is not None and seq > self.longest:
+            seq = self.longest // granule * granule
+        for name, value, was in (("heads", heads, case.q_heads), ("kv_heads", kv_heads, case.kv_heads),
+                                 ("dim", dim, case.dim), ("dim_v", dim_v, case.dim_v), ("seq", seq, case.seq)):
+            if value != was:
+                parts[name] = str(value)
+        return parts
+
+    def only(self, asked: dict[str, list[str]]) -> Subject:
+        """The same with no more than what is asked for. Throws Refused where it does not take that."""
+        worlds = asked.get("worlds")
+        for value in worlds or ():
+            if not value.isdigit() or int(value) < 1:
+                raise Refused(f"world={value!r}; want a number of ranks, at least 1")
+            if self.worlds is not None and int(value) not in self.worlds:
+                raise Refused(f"world={value}, but {self.name} takes {self.worlds}")
+        for name, taken in (("dtypes", self.dtypes), ("masks", self.masks)):
+            for value in asked.get(name, ()):
+                if value not in taken and not (name == "masks" and value.split("[")[0] in taken):
+                    raise Refused(f"{name[:-1]}={value!r}, but {self.name} takes {', '.join(taken)}")
+        return dataclasses.replace(
+            self, worlds=tuple(map(int, worlds)) if worlds else self.worlds,
+            dtypes=tuple(asked.get("dtypes", self.dtypes)), masks=tuple(asked.get("masks", self.masks)))
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "the function")
+
+    def promise(self, case: Case) -> dict:
+        """What it is held to."""
+        return {"contract": self.contract, "partials": self.partials or 2 * case.world,
+                "u_angle": self.u_angle, "deterministic": self.deterministic, "shows": list(self.shows)}
+
+
+def _checked(name: str, given: Sequence, known: Sequence) -> tuple:
+    for value in given:
+        if value not in known:
+            raise Refused(f"{name}={given!r}: {value!r} is unknown; known: {', '.join(known)}")
+    if not given:
+        raise Refused(f"{name} is empty; name at least one of {', '.join(known)}")
+    return tuple(given)
+
+
+def subject(
+    function: Callable | None = None,
+    *,
+    balance: str = "contiguous",
+    masks: Sequence[str] = ("full",),
+    dtypes: Sequence[str] = DTYPES,
+    devices: Sequence[str] = ("cpu", "cuda"),
+    worlds: Sequence[int] | None = None,
+    dims: Sequence[int] | None = None,
+    longest: int | None = None,
+    gqa: bool = False,
+    dim_v: bool = False,
+    pads: bool = False,
+    scale: bool = True,
+    batch: bool = True,
+    rope: bool = False,
+    heads_by_world: bool = False,
+    shows: Sequence[str] = ("o", "dq", "dk", "dv"),
+    contract: str | None = None,
+    partials: int = 0,
+    u_angle: float = 2.0**-24,
+    deterministic: bool = False,
+    framework: str = "torch",
+    whole: bool = False,
+    refuses: Callable[[Case], str | None] | None = None,
+) -> Any:
+    """Declares a function as a subject: ``function(q, k, v, *, case, group)`` is called on every rank with
+    its shard and returns o, (o, lse) or a `Result`.
+
+    q, k, v: [batch, heads, slots, dim] of this rank, leaves that require gradients; `group`: the process
+    group of the ranks of the case, which is the default one, too. Without a `Result` the gradients are
+    taken by autograd, of sum(o * case.d_o).
+
+    balance: how the sequence is cut: contiguous | headtail | striped[BLOCK].
+    masks: full, causal, window, doc, docfull, prefix, or one with its arguments.
+    gqa: fewer key heads than query heads. dim_v: values of another width. pads: shards whose last slots
+    hold no token (position >= case.seq). batch: more than one sequence. rope: rotates q and k itself.
+    heads_by_world: the ranks divide the heads. worlds, dims: None is any. longest: the most tokens of a
+    sequence (a function that makes all scores at once runs out of memory, or time, far below a ring).
+    shows: the tensors that it returns, of o, lse, dq, dk, dv, and q, k as they were attended.
+    contract: the kernel whose rounding it may have (plain, flash, ...); None: the loosest known.
+    partials: rounded partial results that a row of o is merged from; 0: two a rank.
+    whole: it is called once for all ranks, with lists by rank. framework: torch | numpy.
+    refuses: a function of the case that says why it is refused, or None.
+    """
+    if framework not in ("torch", "numpy"):
+        raise Refused(f"framework={framework!r}; known: torch, numpy")
+    if not re.fullmatch(r"contiguous|headtail|striped\[[1-9]\d*\]", balance):
+        raise Refused(f"balance={balance!r}; known: contiguous, headtail, striped[BLOCK]")
+
+    def declare(function: Callable) -> Subject:
+        return Subject(
+            function=function, balance=balance, masks=tuple(masks), dtypes=_checked("dtypes", dtypes, DTYPES),
+            devices=_checked("devices", devices, ("cpu", "cuda")),
+            worlds=None if worlds is None else tuple(worlds), dims=None if dims is None else tuple(dims), longest=longest,
+            gqa=gqa, dim_v=dim_v, pads=pads, scale=scale, batch=batch, rope=rope, heads_by_world=heads_by_world,
+            shows=_checked("shows", shows, TENSORS), contract=contract, partials=partials, u_angle=u_angle,
+            deterministic=deterministic, framework=framework, whole=whole, refuses=refuses)
+
+    return declare(function) if function is not None else declare

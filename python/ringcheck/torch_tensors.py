@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of PyTorch."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import torch
+
+from ringcheck.case import Case
+from ringcheck.subject import Refused
+
+_DTYPES = {"float64": torch.float64, "float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
+           "int64": torch.int64}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items() if name != "int64"}
+
+
+def device_of(case: Case) -> torch.device:
+    return torch.device("cuda", torch.cuda.current_device()) if case.device == "cuda" else torch.device("cpu")
+
+
+def read(one: dict, memory: memoryview) -> torch.Tensor:
+    """A copy, with the strides that the list says."""
+    dtype, shape, strides = _DTYPES[one["dtype"]], one["shape"], one["strides"]
+    spanned = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides)) if all(shape) else 0
+    flat = torch.empty(spanned, dtype=dtype)
+    size = spanned * flat.element_size()
+    if size:
+        ctypes.memmove(flat.data_ptr(), (ctypes.c_char * size).from_buffer(memory, one["offset"]), size)
+    return flat.as_strided(shape, strides)
+
+
+def described(name: str, tensor: Any) -> tuple[str, list[int], int]:
+    if not isinstance(tensor, torch.Tensor):
+        raise Refused(f"{name} is a {type(tensor).__name__}; want a torch.Tensor")
+    if tensor.dtype not in _NAMES:
+        raise Refused(f"{name} has dtype {tensor.dtype}; want a floating one")
+    if tensor.device.type == "meta":
+        raise Refused(f"{name} is on device meta and has no values")
+    return _NAMES[tensor.dtype], list(tensor.shape), tensor.numel() * tensor.element_size()
+
+
+def write(tensor: torch.Tensor, memory: memoryview) -> None:
+    here = tensor.detach().to("cpu").contiguous()
+    ctypes.memmove((ctypes.c_char * len(memory)).from_buffer(memory), here.data_ptr(), len(memory))
+
+
+class Call:
+    """One call of a function on a rank: its leaves, and what came of it."""
+
+    def __init__(self, case: Case, listed: list[dict], memory: memoryview) -> None:
+        self._given = {one["name"]: read(one, memory) for one in listed}
+        device = device_of(case)
+        self.positions = self._given["positions"].to(device)
+        self.d_o = self._given["d_o"].clone(memory_format=torch.preserve_format).to(device)
+        self.q, self.k, self.v = (
+            self._given[name].clone(memory_format=torch.preserve_format).to(device).requires_grad_() for name in "qkv")
+        self._before = {"q": self.q, "k": self.k, "v": self.v, "d_o": self.d_o}
+
+    def gradients(self, o: torch.Tensor, shows: tuple[str, ...]) -> dict[str, torch.Tensor]:
+        """Of sum(o d_o), by autograd."""
+        wanted = [name for name in ("dq", "dk", "dv") if name in shows]
+        if not wanted or not isinstance(o, torch.Tensor):
+            return {}
+        if o.shape != self.d_o.shape:
+            raise Refused(f"o has shape {list(o.shape)}; want [batch, q_heads, slots, dim_v], {list(self.d_o.shape)}")
+        if o.device != self.d_o.device:
+            raise Refused(f"o is on {o.device}, its inputs are on {self.d_o.device}")
+        if not o.requires_grad:
+            raise Refused("o does not require a gradient: it does not depend on q, k and v as autograd sees it; "
+                          "return ringcheck.Result where you make the gradients yourself")
+        leaves = [getattr(self, name[1:]) for name in wanted]
+        found = torch.autograd.grad(o, leaves, self.d_o.to(o.dtype), allow_unused=True)
+        return {name: one for name, one in zip(wanted, found) if one is not None}
+
+    def check_inputs(self) -> None:
+        """Throws where the function wrote into what it was given."""
+        for name, tensor in self._before.items():
+            if not torch.equal(tensor.detach().cpu().contiguous().view(torch.uint8),
+                               self._given[name].contiguous().view(torch.uint8)):
+                raise Refused(f"it wrote into its input {name}")

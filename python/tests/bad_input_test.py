@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: one line that names it, and exit code 2, before any work."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+import ringcheck
+from ringcheck import program
+from runs import HERE
+from runs import ringcheck as command
+
+FILES = {
+    "no such file": (None, "is no file"),
+    "no such name": ("def other(): pass", "has no mine"),
+    "syntax error": ("def mine(:", "SyntaxError"),
+    "import error": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
+    "no function": ("mine = 3", "is a int"),
+    "unknown dtype": ("import ringcheck\n@ringcheck.subject(dtypes=['int8'])\ndef mine(): pass", "'int8' is unknown"),
+    "unknown balance": ("import ringcheck\n@ringcheck.subject(balance='zigzag')\ndef mine(): pass", "balance='zigzag'"),
+    "exits": ("import sys; sys.exit(7)", "SystemExit: 7"),
+    "dies": ("import os; os._exit(7)", "exit code 7"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_file(tmp_path, what):
+    text, said = FILES[what]
+    if text is not None:
+        (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    run = command("verify", "--subject", f"python[{tmp_path}/mine.py:mine]", "--world", "2")
+    assert run.returncode == 2, run.stderr
+    assert said in [line for line in run.stderr.splitlines() if line.strip()][-1], run.stderr
+
+
+@pytest.mark.parametrize("argument", ["", "mine.py", ":mine", "/dev/null:mine", ".:mine", "mine.py:"])
+def test_argument(argument):
+    run = command("verify", "--subject", f"python[{argument}]", "--world", "2")
+    assert run.returncode == 2, run.stderr
+
+
+def test_no_such_python():
+    run = subprocess.run([*program.command(), "verify", "--subject", "python[ring.py:ring]", "--world", "2"], cwd=HERE,
+                         env=program.environment() | {"RINGCHECK_PYTHON": "/no/such/python"}, capture_output=True,
+                         text=True, check=False)
+    assert run.returncode == 2 and "cannot run /no/such/python" in run.stderr, run.stderr
+
+
+def test_functions_without_a_file_are_refused():
+    def inner(q, k, v, *, case, group):
+        return q
+
+    for function in (inner, lambda: 0, 3):
+        with pytest.raises(ringcheck.Refused):
+            ringcheck.verify(function)
+
+
+def test_ctrl_c_ends_a_file_that_hangs(tmp_path):
+    (tmp_path / "mine.py").write_text("import time\ntime.sleep(1000)", encoding="utf-8")
+    run = subprocess.Popen([*program.command(), "verify", "--subject", f"python[{tmp_path}/mine.py:mine]"],
+                           env=program.environment(), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(2)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(20) != 0
+    finally:
+        run.kill()

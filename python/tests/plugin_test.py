@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""@ringcheck.cases makes tests of cases."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+FILE = """
+import ring, ringcheck
+
+@ringcheck.cases(world=2, mask="causal", seq=[32, 64], dtype=["float32", "bf16"])
+@ringcheck.subject(balance="headtail", masks=["causal"], gqa=True, shows=["o", "lse", "dq", "dk", "dv"])
+def test_mine(q, k, v, *, case, group):
+    o, lse = ring.ring(q, k, v, case=case, group=group)
+    return o, lse + WRONG * (case.dtype == "bf16")
+"""
+
+
+def run_pytest(folder: pathlib.Path, wrong: int, *words: str):
+    (folder / "mine_test.py").write_text(FILE.replace("WRONG", str(wrong)), encoding="utf-8")
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    here = os.path.dirname(os.path.abspath(__file__))
+    variables["PYTHONPATH"] = os.pathsep.join([here, variables.get("PYTHONPATH", "")])
+    run = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "ringcheck.pytest_plugin",
+                          *words, "mine_test.py"], cwd=folder, env=variables, capture_output=True, text=True,
+                         timeout=240, check=False)
+    return run.returncode, run.stdout + run.stderr
+
+
+def test_passes_and_selects(tmp_path):
+    code, said = run_pytest(tmp_path, 0, "-k", "s32")
+    assert code == 0 and "2 passed, 2 deselected" in said, said
+
+
+def test_a_bug_fails_with_the_finding(tmp_path):
+    pytest.importorskip("xdist")
+    code, said = run_pytest(tmp_path, 1, "-n", "2")
+    assert code == 1 and "2 failed, 2 passed" in said, said
+    assert "lse" in said and "reproduce: ringcheck verify --case" in said, said

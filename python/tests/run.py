@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""python/tests/run.py [arguments of pytest]   the tests of the Python package, by the Python that runs this;
+RINGCHECK_PROGRAM names the program where it is not that of build/release."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PATHS = [str(HERE.parent), str(HERE)]
+
+sys.path[:0] = PATHS
+sys.dont_write_bytecode = True
+os.environ |= {"PYTHONDONTWRITEBYTECODE": "1",
+               "PYTHONPATH": os.pathsep.join([*PATHS, *filter(None, [os.environ.get("PYTHONPATH")])])}
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *(sys.argv[1:] or [str(HERE)])]))
