@@ -26,8 +26,8 @@ class OnCuda final : public AttentionKernel {
                      const Visibility& visibility) const override {
     return loaded().backward(q, kv, saved, scores, visibility);
   }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return loaded().workspace_bytes(shape);
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    return loaded().call_bytes(shape);
   }
   std::optional<TileSize> tile_size() const override {
     return why_no_cuda() ? std::nullopt : loaded().tile_size();

@@ -6,6 +6,7 @@
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/ledger/computed.h"
+#include "kernels/flash_memory.h"
 #include "kernels/upright.h"
 
 namespace ringcheck {
@@ -25,13 +26,18 @@ void count_whole_block(const at::Tensor& q, const KvBlock& kv) {
   add_computed(q.size(0) * q.size(1) * q.size(2) * kv.shape.slots);
 }
 
+bool causal(const Visibility& visibility) {
+  const int64_t rows = count(visibility.queries());
+  return visibility.keys().ascending() && rows == count(visibility.keys()) &&
+         visibility.strips() == std::vector<Strip>{{Strip::Kind::kCausal, 0, rows, 0, rows}};
+}
+
 // Of a block that is not empty.
 View view_of(const Visibility& visibility, at::ScalarType type) {
   View view;
   if (visibility.full()) return view;
   const int64_t rows = count(visibility.queries()), slots = count(visibility.keys());
-  view.causal = visibility.keys().ascending() && rows == slots &&
-                visibility.strips() == std::vector<Strip>{{Strip::Kind::kCausal, 0, rows, 0, rows}};
+  view.causal = causal(visibility);
   if (view.causal) return view;
   const Tile seen = visibility.tile(0, rows);
   const at::Tensor visible = at::zeros({rows, slots}, at::kBool);
@@ -82,9 +88,12 @@ class Flash final : public AttentionKernel {
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
                      const Visibility& visibility) const override {
     const at::ScalarType wide = accumulation_type(kv.shape.dtype);
+    if (visibility.empty()) {
+      const auto options = q.q.options().dtype(wide);
+      return {at::zeros(q.q.sizes(), options), at::zeros(kv.k().sizes(), options),
+              at::zeros(kv.v().sizes(), options)};
+    }
     const at::Tensor k = kv.k().to(wide), v = kv.v().to(wide);
-    if (visibility.empty())
-      return {at::zeros(q.q.sizes(), k.options()), at::zeros_like(k), at::zeros_like(v)};
     const View view = view_of(visibility, wide);
     count_whole_block(q.q, kv);
     const int64_t group = q.q.size(1) / kv.shape.heads;
@@ -97,14 +106,12 @@ class Flash final : public AttentionKernel {
 
   std::optional<TileSize> tile_size() const override { return TileSize{}; }
 
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());
-    const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
-    const int64_t expanded = shape.batch * shape.q_heads * slots * (shape.dim + shape.dim_v);
-    const int64_t result = shape.batch * shape.q_heads * rows * (5 * shape.dim + 4);
-    // The blocks of scores of the kernel itself: 512 x 512 at most, for every thread.
-    const int64_t inside = 3 * 512 * (512 + shape.dim) * 2;
-    return (6 * expanded + 2 * result + inside) * wide + rows * slots * (wide + 4);
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    const CallBytes results = result_bytes(shape);
+    if (shape.visibility.empty()) return results;
+    const bool masked = !shape.visibility.full() && !causal(shape.visibility);
+    const FlashMemory memory(shape, masked);
+    return {results.forward + memory.forward(), memory.backward()};
   }
 
  private:

@@ -53,6 +53,51 @@ at::Tensor ungrouped(const at::Tensor& x, const Rows& tile, int64_t q_heads) {
   return x.view({x.size(0), q_heads, tile.rows, x.size(3)});
 }
 
+// What the tensors of one tile hold at most, as for_each_tile() uses them.
+CallBytes tile_bytes(const BlockShape& shape, int64_t rows, int64_t columns, bool hides) {
+  const bool narrow = accumulation_type(shape.dtype) != shape.dtype;
+  const bool some = rows < count(shape.visibility.queries());
+  const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
+  const int64_t line = shape.batch * shape.q_heads * rows * wide, scores = line * columns;
+  const int64_t keys = shape.batch * shape.kv_heads * columns * wide;
+  const int64_t hidden = hides ? rows * columns : 0;
+  // Where a group of heads becomes rows, and where the dtype changes, grouped() is a copy.
+  const int64_t lines = shape.q_heads != shape.kv_heads && some ? line : 0;
+  const int64_t copied = narrow ? line : lines;
+  const int64_t taken = copied * (shape.dim + shape.dim_v);
+  return {hidden + std::max({2 * hidden, copied * shape.dim + scores,
+                             2 * scores + 2 * line * (shape.dim_v + 2) + line / wide}),
+          hidden + std::max({2 * hidden, taken + scores + std::max(lines, keys * shape.dim_v),
+                             taken + 2 * scores +
+                                 std::max({lines, keys * shape.dim, line * shape.dim})})};
+}
+
+// Of the tiles of a block the most, pass by pass. Keys in no order may all be seen.
+CallBytes largest_tile(const BlockShape& shape) {
+  const Visibility& visibility = shape.visibility;
+  const int64_t queries = count(visibility.queries()), keys = count(visibility.keys());
+  CallBytes most;
+  for (int64_t row = 0; row < queries; row += kRows) {
+    const int64_t rows = std::min(kRows, queries - row);
+    SlotRange columns{0, keys};
+    int64_t pairs = 0;
+    if (visibility.keys().ascending()) {
+      columns = {keys, 0};
+      for (int64_t i = row; i < row + rows; ++i) {
+        const SlotRange& seen = visibility.slots()[i];
+        pairs += seen.size();
+        if (seen.size() > 0)
+          columns = {std::min(columns.begin, seen.begin), std::max(columns.end, seen.end)};
+      }
+    }
+    if (columns.size() <= 0) continue;
+    const bool hides = pairs < rows * columns.size();
+    const CallBytes tile = tile_bytes(shape, rows, columns.size(), hides);
+    most = {std::max(most.forward, tile.forward), std::max(most.backward, tile.backward)};
+  }
+  return most;
+}
+
 // Attention written down: scores, softmax over the visible keys, weighted values. Any dtype, any
 // mask, any positions; everything is computed in the accumulation type.
 class Plain final : public AttentionKernel {
@@ -117,14 +162,16 @@ class Plain final : public AttentionKernel {
 
   std::optional<TileSize> tile_size() const override { return TileSize{kRows, 1}; }
 
-  int64_t workspace_bytes(const BlockShape& shape) const override {
+  CallBytes call_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
-    const int64_t slots = count(shape.visibility.keys()), rows = std::min(kRows, count(shape.visibility.queries()));
-    const int64_t widened = shape.batch * shape.kv_heads * slots * (shape.dim + shape.dim_v);
-    const int64_t tile = shape.batch * shape.q_heads * rows;
-    const int64_t masks = rows * slots * 4 + (slots + count(shape.visibility.queries())) * 16;
+    const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
+    const int64_t keys = shape.batch * shape.kv_heads * count(shape.visibility.keys());
+    const bool narrow = c10::elementSize(shape.dtype) < static_cast<size_t>(wide);
     const int64_t libraries = shape.device.is_cpu() ? 0 : int64_t{128} << 20;  // what cuBLAS keeps
-    return libraries + (2 * widened + tile * (5 * slots + 4 * (shape.dim + shape.dim_v) + 16)) * wide + masks;
+    const int64_t widened = narrow ? keys * (shape.dim + shape.dim_v) * wide : 0;
+    const int64_t lse = rows * (wide + 1);  // of the backward pass, and where it is -inf
+    const CallBytes tile = largest_tile(shape), results = result_bytes(shape, libraries + widened);
+    return {results.forward + tile.forward, results.backward + lse + tile.backward};
   }
 
  private:

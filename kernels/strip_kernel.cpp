@@ -82,12 +82,13 @@ Gradients StripKernel::by_members(
   return sum;
 }
 
-int64_t StripKernel::workspace_bytes(const BlockShape& shape) const {
+CallBytes StripKernel::call_bytes(const BlockShape& shape) const {
   const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
   const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());
   const int64_t dims = shape.dim + shape.dim_v;
   const int64_t gradients = shape.batch * (shape.q_heads * (rows + slots) * dims) * wide;
-  return 6 * gradients + (int64_t{64} << 20);  // results before they are added; what libraries hold
+  // Results before they are added; what libraries hold.
+  return result_bytes(shape, 6 * gradients + (int64_t{64} << 20));
 }
 
 }  // namespace ringcheck

@@ -17,7 +17,7 @@ class StripKernel : public AttentionKernel {
                   const Visibility& visibility) const final;
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
                      const Visibility& visibility) const final;
-  int64_t workspace_bytes(const BlockShape& shape) const override;
+  CallBytes call_bytes(const BlockShape& shape) const override;
 
  protected:
   // One strip: its queries against its keys, in the layout of the block. The scale is above 0:

@@ -22,6 +22,12 @@ struct BlockShape {
   int64_t batch = 1, q_heads = 1, kv_heads = 1, dim = 1, dim_v = 1;
   Visibility visibility = {};  // mask and positions of both sides
   bool deterministic = true;
+  double scale = 1;
+};
+
+// Bytes of one call, by pass.
+struct CallBytes {
+  int64_t forward = 0, backward = 0;
 };
 
 // What the backward pass of a block needs from the whole forward pass.
@@ -62,13 +68,17 @@ class AttentionKernel {
                           const Visibility& visibility) const = 0;
   virtual Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
                              const Scores& scores, const Visibility& visibility) const = 0;
-  // An upper bound of what one call allocates beside its results, the larger of both passes.
-  virtual int64_t workspace_bytes(const BlockShape& shape) const = 0;
+  // The most that one call holds at a time of what it allocates, its results included: an upper
+  // bound, and on a CPU a close one.
+  virtual CallBytes call_bytes(const BlockShape& shape) const = 0;
   // By which tiles it computes: those in which some query sees some key, the slots between the first
   // that any of its queries sees and the last, and no other. It then says of each call how many
   // pairs it computes (cp/ledger/computed.h). Nothing: it does not say.
   virtual std::optional<TileSize> tile_size() const { return std::nullopt; }
 };
+
+// What a call returns, and what it holds at most with that much beside it.
+CallBytes result_bytes(const BlockShape& shape, int64_t beside = 0);
 
 // What these scores show of the block.
 Visibility visibility_of(const QBlock& q, const KvBlock& kv, const Scores& scores);

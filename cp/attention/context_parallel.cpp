@@ -128,6 +128,7 @@ ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at:
                   {}};
   const Partial whole = context.strategy->forward(context.q, context.kv);
   comm_.finish();
+  comm_.ledger().finishing();
   context.o = whole.out.to(q.scalar_type());
   context.lse = whole.lse;
   return context;
@@ -144,6 +145,7 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
   saved.d = (saved.d_o.to(wide) * saved.o.to(wide)).sum(-1);
   const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
   comm_.finish();
+  comm_.ledger().finishing();
   return {unrotated(whole.dq, queries_, dtype), unrotated(whole.dk, keys_, dtype),
           whole.dv.to(dtype)};
 }

@@ -19,18 +19,33 @@ void Ledger::begin(Phase phase) {
   phase_ = phase;
   beginning = {host_seconds(), Moment::timed(device_)};
   if (phase == Phase::kForward) held_before_ = memory_->total().now;
+  memory_->take_peak();
+  stage_ = Stage::kPrepare;
 }
 
 void Ledger::end() {
-  if (phase_)
-    stocks_[static_cast<int>(*phase_)].after = memory_->total().now - held_before_;
+  if (phase_) {
+    go_over_to(stage_);
+    stock_of_phase().after = memory_->total().now - held_before_;
+  }
   phase_.reset();
+}
+
+void Ledger::go_over_to(Stage stage) {
+  int64_t& most = stock_of_phase().peak(stage_);
+  most = std::max(most, memory_->take_peak() - held_before_);
+  stage_ = stage;
 }
 
 void Ledger::take_stock() {
   if (!phase_) return;
-  int64_t& most = stocks_[static_cast<int>(*phase_)].attending;
+  int64_t& most = stock_of_phase().attending;
   most = std::max(most, memory_->total().now - held_before_);
+  go_over_to(Stage::kAttend);
+}
+
+void Ledger::finishing() {
+  if (phase_) go_over_to(Stage::kFinish);
 }
 
 void Ledger::settle(Phase phase, Instant& instant) const {
@@ -51,7 +66,9 @@ void Ledger::settle() {
 }
 
 void Ledger::attended(Attended event) {
-  if (phase_) attended_.push_back(std::move(event));
+  if (!phase_) return;
+  attended_.push_back(std::move(event));
+  go_over_to(Stage::kCombine);
 }
 
 void Ledger::merged() {

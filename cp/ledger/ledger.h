@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -57,10 +58,18 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
+// A pass, as far as memory goes: before the first block, while a kernel attends one, between the
+// blocks, and after the strategy is through.
+enum class Stage { kPrepare, kAttend, kCombine, kFinish };
+inline constexpr size_t kStages = 4;
+
 // Bytes that a rank holds beyond those that it held when the last forward pass began.
 struct Stock {
   int64_t attending = 0;  // the most when a block was about to be attended
   int64_t after = 0;      // when the pass was over
+  std::array<int64_t, kStages> peaks = {};  // the most at a time, by stage
+  int64_t& peak(Stage stage) { return peaks[static_cast<size_t>(stage)]; }
+  int64_t peak(Stage stage) const { return peaks[static_cast<size_t>(stage)]; }
   bool operator==(const Stock&) const = default;
 };
 
@@ -83,6 +92,8 @@ class Ledger {
   void take_stock();
   void attended(Attended event);
   void merged();
+  // The strategy is through: what follows makes its results those of the pass.
+  void finishing();
   // Returns the index to complete() once the transfer is known to have happened.
   std::optional<size_t> transferred(Transferred::Direction direction, const Operation& operation,
                                     int64_t bytes, const Instant& begin);
@@ -120,6 +131,8 @@ class Ledger {
  private:
   void begin(Phase phase);
   void end();
+  void go_over_to(Stage stage);
+  Stock& stock_of_phase() { return stocks_[static_cast<int>(*phase_)]; }
   void settle(Phase phase, Instant& instant) const;
 
   std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
@@ -134,6 +147,7 @@ class Ledger {
   Traffic traffic_;
   int64_t held_before_ = 0;  // when the last forward pass began
   Stock stocks_[2];
+  Stage stage_ = Stage::kPrepare;
   Operation current_;
   std::function<void(const Operation&)> observer_;
   std::shared_ptr<MemoryMeter> memory_ = std::make_shared<MemoryMeter>();

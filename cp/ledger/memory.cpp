@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace ringcheck {
 namespace {
@@ -54,6 +55,7 @@ void Held::add(int64_t bytes) {
 
 void MemoryMeter::reportMemoryUsage(void* pointer, int64_t bytes, size_t, size_t, c10::Device) {
   total_.add(bytes);
+  recent_peak_ = std::max(recent_peak_, total_.now);
   if (bytes > 0 && current.tag != MemoryTag::kOther) {
     tagged_[pointer] = current;
     tags_[static_cast<size_t>(current.tag)].add(current.bytes);
@@ -62,6 +64,8 @@ void MemoryMeter::reportMemoryUsage(void* pointer, int64_t bytes, size_t, size_t
     tagged_.erase(found);
   }
 }
+
+int64_t MemoryMeter::take_peak() { return std::exchange(recent_peak_, total_.now); }
 
 at::Tensor buffer(int64_t elements, at::ScalarType dtype, at::Device device, MemoryTag tag) {
   const int64_t bytes = elements * static_cast<int64_t>(c10::elementSize(dtype));

@@ -35,10 +35,13 @@ class MemoryMeter final : public c10::MemoryReportingInfoBase {
   bool memoryProfilingEnabled() const override { return true; }
 
   const Held& total() const { return total_; }
+  // The most held at a time since this was last asked.
+  int64_t take_peak();
   const Held& tagged(MemoryTag tag) const { return tags_[static_cast<size_t>(tag)]; }
 
  private:
   Held total_;
+  int64_t recent_peak_ = 0;
   std::array<Held, kMemoryTags> tags_;
   std::unordered_map<void*, TaggedBytes> tagged_;
 };

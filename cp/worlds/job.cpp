@@ -25,7 +25,7 @@ class Alone final : public Session {
 std::unique_ptr<Session> session_of(const std::optional<Launcher>& launcher,
                                     const JobOptions& options) {
   if (!launcher) return std::make_unique<Alone>();
-  const bool by_store = launcher->name == "torchrun";
+  const bool by_store = !launcher->place.empty();
   if (!by_store && why_no_mpi()) throw std::runtime_error(*why_no_mpi());
   return Meetings::at(by_store ? "store" : "mpi").join(options.time_to_meet);
 }

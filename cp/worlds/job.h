@@ -17,16 +17,16 @@ namespace ringcheck {
 // What a process knows about its job beside what its launcher says.
 struct JobOptions {
   int ranks = 0;  // that were asked for; 0 where this process was not told
-  std::chrono::milliseconds time_to_meet = kTimeToMeet;  // of ranks that torchrun started
+  std::chrono::milliseconds time_to_meet = kTimeToMeet;  // at a store
 };
 
-// The job that this process is a rank of: alone, or one of those that mpirun, srun or torchrun
-// started. Made first in main, hence destroyed last.
+// The job that this process is a rank of: alone, or one of those that a launcher started. Made first in main, hence destroyed last.
 class Job {
  public:
-  // Joins it: over the store where torchrun started it, over MPI where another launcher did, and as
-  // the only rank where there is none. Throws std::runtime_error where a library or a variable is
-  // missing, or where launcher, MPI and options do not agree on the ranks.
+  // Joins it: at a store where the launcher says its place, over MPI where it does not, and as the
+  // only rank where there is none. Throws Timeout where a rank does not come to the store in time,
+  // std::runtime_error where a library or a variable is missing, or where launcher, MPI and options
+  // do not agree on the ranks.
   static std::unique_ptr<Job> join(const std::optional<Launcher>& launcher,
                                    const JobOptions& options = {});
 

@@ -3,7 +3,6 @@
 #include "cp/worlds/launcher.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 
 namespace ringcheck {
@@ -19,13 +18,14 @@ struct Names {
   const char* local_size;
 };
 
-constexpr Names kLaunchers[] = {
-    {"torchrun", "TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+constexpr Names kMpi[] = {
     {"Open MPI", nullptr, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
     {"MVAPICH2", nullptr, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
      "MV2_COMM_WORLD_LOCAL_SIZE"},
     {"MPICH (Hydra)", nullptr, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+};
+constexpr Names kSchedulers[] = {
     {"Slurm srun", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
      "SLURM_NTASKS_PER_NODE"},
     {"Flux", nullptr, "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", nullptr},
@@ -35,34 +35,57 @@ constexpr Names kLaunchers[] = {
 
 int number(const Lookup& environment, const char* name) {
   const char* text = name == nullptr ? nullptr : environment(name);
-  int value = -1;
-  if (text == nullptr)
+  if (text == nullptr || *text == '\0')
     return -1;
-  const auto result = std::from_chars(text, text + std::strlen(text), value);
-  return result.ec == std::errc{} ? value : -1;
+  int value = -1;
+  const char* end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, value);
+  if (result.ec != std::errc{} || result.ptr != end || value < 0)
+    throw BadLaunch(std::string("environment variable ") + name + "='" + text +
+                    "' is no whole number from 0 on; start with a launcher, or leave it out");
+  return value;
 }
 
-}  // namespace
-
-std::optional<Launcher> detect_launcher(const Lookup& environment) {
-  for (const Names& names : kLaunchers) {
+template <size_t size>
+std::optional<Launcher> first_of(const Names (&table)[size], const Lookup& environment) {
+  for (const Names& names : table) {
     if (names.proof != nullptr && environment(names.proof) == nullptr)
       continue;
     const int rank = number(environment, names.rank);
     if (rank < 0)
       continue;
-    int size = number(environment, names.size);
-    if (size < 0 && std::strcmp(names.rank, "SLURM_PROCID") == 0)
-      size = number(environment, "SLURM_NTASKS");
-    return Launcher{names.launcher, rank, size, number(environment, names.local_rank),
+    int size_said = number(environment, names.size);
+    if (size_said < 0 && std::strcmp(names.rank, "SLURM_PROCID") == 0)
+      size_said = number(environment, "SLURM_NTASKS");
+    if (size_said >= 0 && rank >= size_said)
+      throw BadLaunch(std::string("environment variable ") + names.rank + "=" + std::to_string(rank) +
+                      ": the rank must be below the size, " + std::to_string(size_said));
+    return Launcher{names.launcher, rank, size_said, number(environment, names.local_rank),
                     number(environment, names.local_size)};
   }
   return std::nullopt;
 }
 
-std::optional<Launcher> detect_launcher() {
-  return detect_launcher([](const char* name) -> const char* { return std::getenv(name); });
+std::optional<Launcher> by_torch(const char* name, const Lookup& environment) {
+  const auto said = torch_variables(environment);
+  if (!said) return std::nullopt;
+  return Launcher{name, said->rank, said->size, said->local_rank, said->local_size, said->place()};
 }
+
+}  // namespace
+
+std::optional<Launcher> detect_launcher(const Lookup& environment) {
+  if (environment("TORCHELASTIC_RUN_ID") != nullptr)
+    if (const auto launcher = by_torch("torchrun", environment)) return launcher;
+  if (const auto launcher = first_of(kMpi, environment)) return launcher;
+  // A batch script may set some of the four for others: whoever sets all of them means this process.
+  const auto scheduled = first_of(kSchedulers, environment);
+  if (scheduled && !has_torch_variables(environment)) return scheduled;
+  const auto launcher = by_torch("RANK and WORLD_SIZE", environment);
+  return launcher && launcher->size > 1 ? launcher : scheduled;
+}
+
+std::optional<Launcher> detect_launcher() { return detect_launcher(variable); }
 
 std::string describe(const Launcher& launcher) {
   const auto of = [](int part, int whole) {

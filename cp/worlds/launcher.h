@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
+
+#include "cp/worlds/torch_variables.h"
 
 namespace ringcheck {
 
@@ -15,14 +16,13 @@ struct Launcher {
   int size = -1;
   int local_rank = -1;
   int local_size = -1;
+  std::string place = {};  // HOST:PORT of the store at which its ranks meet; empty: over MPI
 };
 
-// Looks up a variable of the environment; null where it is not set.
-using Lookup = std::function<const char*(const char*)>;
-
-// MPI's own variables are preferred over Slurm's, which mpirun passes on inside an allocation.
-// Nothing where no launcher started this process; the script of a Slurm batch job is such a
-// process.
+// MPI's own variables are preferred over Slurm's, which mpirun passes on inside an allocation, and
+// over those of torch.distributed, unless torchrun set them. Nothing where no launcher started this
+// process: the script of a Slurm batch job, or the only rank that somebody set the variables of
+// torch.distributed for. Throws BadLaunch where these make no sense.
 std::optional<Launcher> detect_launcher(const Lookup& environment);
 std::optional<Launcher> detect_launcher();
 

@@ -3,14 +3,21 @@
 #include "cp/worlds/store_world.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/Flags.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <sstream>
+#include <utility>
 
+#include "cp/error.h"
+#include "cp/worlds/torch_variables.h"
 #include "cp/worlds/transport.h"
+
+C10_DECLARE_int(caffe2_log_level);
 
 namespace ringcheck {
 namespace {
@@ -100,55 +107,100 @@ class StoreCommunicator final : public Transport {
   std::map<int, int64_t> sent_, received_;
 };
 
-std::string said(const char* name) {
-  const char* value = std::getenv(name);
-  if (value == nullptr || *value == '\0')
-    throw std::runtime_error(std::string("torchrun's variable ") + name +
-                             " is not set; start with torchrun --nproc-per-node N");
-  return value;
+using Clock = std::chrono::steady_clock;
+
+std::chrono::milliseconds until(Clock::time_point end) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+  return std::max(left, std::chrono::milliseconds(1));
 }
 
-int number(const char* name) {
-  const std::string text = said(name);
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (end == text.c_str() || *end != '\0' || value < 0 || value > 1 << 20)
-    throw std::runtime_error(std::string(name) + "=" + text + " is not a number from 0 on");
-  return static_cast<int>(value);
+std::string seconds_text(std::chrono::milliseconds time) {
+  std::ostringstream text;
+  text << static_cast<double>(time.count()) / 1000 << " s";
+  return text.str();
+}
+
+TorchVariables variables() {
+  const auto said = torch_variables(variable);
+  if (!said) throw BadLaunch("RANK is not set; start with torchrun --nproc-per-node N");
+  return *said;
+}
+
+// The ranks of an earlier attempt of torchrun may have left keys in its store.
+std::string attempt() {
+  const char* count = variable("TORCHELASTIC_RESTART_COUNT");
+  return std::string("ringcheck/") + (count == nullptr ? "0" : count) + "/";
+}
+
+// torchrun's own agent may keep the store; otherwise rank 0 does.
+bool keeps_store(int rank) {
+  const char* agent = variable("TORCHELASTIC_USE_AGENT_STORE");
+  return rank == 0 && !(agent != nullptr && std::string(agent) == "True");
+}
+
+// c10d tells every attempt to connect, with its stack; the last word of it is ours.
+class Quiet {
+ public:
+  Quiet() : level_(std::exchange(FLAGS_caffe2_log_level, kFatal)) {}
+  ~Quiet() { FLAGS_caffe2_log_level = level_; }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  static constexpr int kFatal = 3;
+  int level_;
+};
+
+c10::intrusive_ptr<c10d::Store> store_at(const TorchVariables& said,
+                                         std::chrono::milliseconds time_to_meet) {
+  c10d::TCPStoreOptions options;
+  options.port = said.port;
+  options.isServer = keeps_store(said.rank);
+  options.timeout = time_to_meet / 2;  // to connect: it tries twice
+  options.waitWorkers = false;
+  try {
+    auto store = c10::make_intrusive<c10d::TCPStore>(said.address, options);
+    store->setTimeout(time_to_meet);
+    return store;
+  } catch (const c10::Error& error) {
+    const std::string at = "MASTER_ADDR=" + said.address + ", MASTER_PORT=" +
+                           std::to_string(said.port), why = error.what_without_backtrace();
+    if (options.isServer)
+      throw std::runtime_error("rank 0 cannot keep a store at " + at + ": " + why +
+                               "; name an address of its machine and a port that is free, and "
+                               "give no RANK twice");
+    throw Timeout("rank 0 keeps no store at " + at + ", in " + seconds_text(time_to_meet) + ": " +
+                  why + "; start rank 0, with the same MASTER_ADDR and MASTER_PORT, and let "
+                  "every rank reach it there");
+  }
 }
 
 }  // namespace
 
-StoreSession::StoreSession(std::chrono::milliseconds time_to_meet)
-    : rank_(number("RANK")), size_(number("WORLD_SIZE")) {
-  if (rank_ >= size_)
-    throw std::runtime_error("RANK=" + std::to_string(rank_) + " is not below WORLD_SIZE=" +
-                             std::to_string(size_));
-  // torchrun's own agent may keep the store; otherwise rank 0 does.
-  const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(number("MASTER_PORT"));
-  options.isServer = rank_ == 0 && !(agent != nullptr && std::string(agent) == "True");
-  options.timeout = time_to_meet;
-  options.waitWorkers = false;
-  const std::string host = said("MASTER_ADDR");
-  try {
-    store_ = c10::make_intrusive<c10d::TCPStore>(host, options);
-  } catch (const c10::Error& error) {
-    throw std::runtime_error("no store at MASTER_ADDR=" + host + ", MASTER_PORT=" +
-                             std::to_string(options.port) + " within " +
-                             std::to_string(time_to_meet.count()) + " ms (" +
-                             error.what_without_backtrace() +
-                             "); start all ranks with torchrun, and let them reach that port");
-  }
+StoreSession::StoreSession(std::chrono::milliseconds time_to_meet) : keys_(attempt()) {
+  const Quiet quiet;
+  const auto end = Clock::now() + time_to_meet;
+  const TorchVariables said = variables();
+  rank_ = said.rank;
+  size_ = said.size;
+  store_ = store_at(said, time_to_meet);
+  const auto here = [&](int rank) { return keys_ + "here/" + std::to_string(rank); };
+  store_->set(here(rank_), Bytes{1});
+  for (int peer = 0; peer < size_; ++peer) try {
+      store_->wait({here(peer)}, until(end));
+    } catch (const c10::Error&) {
+      throw Timeout("rank " + std::to_string(peer) + " of " + std::to_string(size_) +
+                    " did not come to " + said.place() + " in " + seconds_text(time_to_meet) +
+                    "; start all ranks, with the same MASTER_ADDR and MASTER_PORT");
+    }
 }
 
 StoreSession::~StoreSession() {
   // Whoever keeps the store leaves last.
   try {
-    store_->add("ringcheck/left", 1);
+    store_->add(keys_ + "left", 1);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (rank_ == 0 && store_->add("ringcheck/left", 0) < size_ &&
+    while (rank_ == 0 && store_->add(keys_ + "left", 0) < size_ &&
            std::chrono::steady_clock::now() < end) {
     }
   } catch (const std::exception&) {
@@ -156,7 +208,7 @@ StoreSession::~StoreSession() {
 }
 
 std::unique_ptr<Communicator> StoreSession::world(std::chrono::milliseconds deadline) {
-  return std::make_unique<StoreCommunicator>(store_, "ringcheck/" + std::to_string(worlds_++) + "/",
+  return std::make_unique<StoreCommunicator>(store_, keys_ + std::to_string(worlds_++) + "/",
                                              Group::everybody(size_, rank_),
                                              std::make_shared<Ledger>(), deadline);
 }

@@ -12,10 +12,10 @@ class Store;
 
 namespace ringcheck {
 
-// A job that torchrun started: its ranks meet at MASTER_ADDR:MASTER_PORT and pass messages through
-// the key-value store there. Meant for what is small: sizes, verdicts, the id of an NCCL
-// communicator. Throws std::runtime_error where the environment says too little, or nobody answers
-// in time.
+// A job whose ranks have the variables of torch.distributed: they meet at MASTER_ADDR:MASTER_PORT and
+// pass messages through the key-value store there. Meant for what is small: sizes, verdicts, the id of an NCCL
+// communicator. Throws std::runtime_error where the variables make no sense or rank 0 cannot keep the
+// store, and Timeout where a rank does not come in time.
 class StoreSession final : public Session {
  public:
   explicit StoreSession(std::chrono::milliseconds time_to_meet = kTimeToMeet);
@@ -28,6 +28,7 @@ class StoreSession final : public Session {
 
  private:
   int rank_ = 0, size_ = 1, worlds_ = 0;
+  std::string keys_;  // what those of this job begin with
   c10::intrusive_ptr<c10d::Store> store_;
 };
 

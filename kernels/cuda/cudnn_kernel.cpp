@@ -28,9 +28,11 @@ class Cudnn final : public StripKernel {
   }
 
   // The deterministic backward pass keeps all of dS, in 16 bits.
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return StripKernel::workspace_bytes(shape) +
-           2 * shape.batch * shape.q_heads * count(shape.visibility.queries()) * count(shape.visibility.keys());
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    CallBytes bytes = StripKernel::call_bytes(shape);
+    bytes.backward += 2 * shape.batch * shape.q_heads * count(shape.visibility.queries()) *
+                      count(shape.visibility.keys());
+    return bytes;
   }
 
  protected:

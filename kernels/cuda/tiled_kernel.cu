@@ -170,10 +170,11 @@ class Tiled final : public AttentionKernel {
 
   std::optional<TileSize> tile_size() const override { return TileSize{1, 1}; }
 
-  int64_t workspace_bytes(const BlockShape& shape) const override {
+  CallBytes call_bytes(const BlockShape& shape) const override {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
     const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
-    return rows * (shape.dim + shape.dim_v + 2) * wide + 8 * count(shape.visibility.queries()) + (16 << 20);
+    return result_bytes(shape, rows * (shape.dim + shape.dim_v + 2) * wide +
+                                   8 * count(shape.visibility.queries()) + (16 << 20));
   }
 };
 

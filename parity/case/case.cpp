@@ -34,7 +34,7 @@ const Part& part_of(const std::string& piece) {
       return row;
   const std::string meant = nearest(piece, pieces());
   throw BadCase("case has a part '" + piece + "' that means nothing; " +
-                (meant.empty() ? "" : "did you mean '" + meant + "'? ") + "the form is "
+                (meant.empty() ? "" : "did you mean '" + meant + "'? ") + "say it in the form "
                 "ring:ROTATION/BALANCER/KERNEL/MASK/thread|mpi/cpu|cuda/P4/b1/hq8/hkv2/s1024/d64/dv64/"
                 "bf16/rope:none/scale:default/spread3/seed7");
 }
@@ -66,7 +66,7 @@ Case parse_case(const std::string& text) {
     row.parse(test, piece.substr(row.prefix.size()));
     if (!said.insert(row.name).second)
       throw BadCase("case '" + text + "' says its " + row.option + " twice, the second time '" +
-                    piece + "'");
+                    piece + "'; leave one of them out");
   }
   follow(test, said);
   validate(test);
@@ -140,22 +140,26 @@ Case representative(Case test) {
   return test;
 }
 
-std::optional<std::string> not_supported(const Case& test) {
+std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
   BlockShape shape;
-  if (test.device == "cuda") {
-    if (why_no_cuda()) return why_no_cuda();
-    if (test.world_kind == "mpi" && test.world > device_count(at::kCUDA))
-      return "world " + std::to_string(test.world) + " of processes needs a GPU a rank, found " +
-             std::to_string(device_count(at::kCUDA)) + "; use world kind thread";
-    shape.device = at::Device(at::kCUDA, 0);
-  }
+  if (test.device == "cuda") shape.device = at::Device(at::kCUDA, 0);
   shape.dtype = test.dtype;
   shape.batch = test.batch;
   shape.q_heads = test.q_heads;
   shape.kv_heads = test.kv_heads;
   shape.dim = test.dim;
   shape.dim_v = test.dim_v;
-  return refuses(Strategies::at(test.strategy), plan_of(test), shape);
+  return refuses(Strategies::at(test.strategy), plan, shape);
+}
+
+std::optional<std::string> not_supported(const Case& test) {
+  if (test.device == "cuda") {
+    if (why_no_cuda()) return why_no_cuda();
+    if (test.world_kind == "mpi" && test.world > device_count(at::kCUDA))
+      return "world " + std::to_string(test.world) + " of processes needs a GPU a rank, found " +
+             std::to_string(device_count(at::kCUDA)) + "; use world kind thread";
+  }
+  return not_supported(test, plan_of(test));
 }
 
 }  // namespace ringcheck::parity

@@ -52,5 +52,7 @@ Case representative(Case test);
 
 // Why ours cannot run this combination of parts, or nothing: valid, but not supported.
 std::optional<std::string> not_supported(const Case& test);
+// The same of its tensors under another plan, asked of strategy and kernel alone.
+std::optional<std::string> not_supported(const Case& test, const Plan& plan);
 
 }  // namespace ringcheck::parity

@@ -26,12 +26,39 @@ std::string names_in_line(const Words& words) {
 // The name of a strategy ends where its arguments begin.
 std::string name_in(std::string_view text) { return std::string(text.substr(0, text.find_first_of(":["))); }
 
-void set_strategy(Case& test, const std::string& name, const std::string& arguments) {
-  known_name("strategy", name, Strategies::all());
+// ring:allgather, ring:allgather[keep], ring:alltoall, ...
+Words strategies() {
+  Words texts;
+  for (const auto& [name, entry] : Strategies::all())
+    for (const std::string& arguments : entry.values()) texts.push_back(name + arguments);
+  return texts;
+}
+
+// A rotation is said without what stands before it.
+enum class Said { kStrategy, kRotation };
+
+// What a strategy says of wrong arguments, and the right ones that are near.
+std::string wrong_arguments(const std::string& why, const std::string& name, const std::string& arguments,
+                            Said said) {
+  const std::string meant = nearest(arguments, Strategies::at(name).values());
+  if (meant.empty()) return why;
+  return why + "; did you mean '" + (said == Said::kStrategy ? name + meant : meant.substr(1)) + "'?";
+}
+
+void known_strategy(const std::string& name, const std::string& arguments) {
+  if (Strategies::all().contains(name)) return;
+  Words known = names_of(Strategies::all());
+  std::ranges::move(strategies(), std::back_inserter(known));
+  throw BadCase(unknown_name("strategy", name + arguments, known));
+}
+
+void set_strategy(Case& test, const std::string& name, const std::string& arguments,
+                  Said said = Said::kStrategy) {
+  known_strategy(name, arguments);
   try {
     test.arguments = Strategies::at(name).canonical(arguments);
   } catch (const std::invalid_argument& error) {
-    throw BadCase(error.what());
+    throw BadCase(wrong_arguments(error.what(), name, arguments, said));
   }
   test.strategy = name;
 }
@@ -39,14 +66,6 @@ void set_strategy(Case& test, const std::string& name, const std::string& argume
 void parse_strategy(Case& test, const std::string& text) {
   const std::string name = name_in(text);
   set_strategy(test, name, text.substr(name.size()));
-}
-
-// ring:allgather, ring:allgather[keep], ring:alltoall, ...
-Words strategies() {
-  Words texts;
-  for (const auto& [name, entry] : Strategies::all())
-    for (const std::string& arguments : entry.values()) texts.push_back(name + arguments);
-  return texts;
 }
 
 // The default strategy for another one; of one strategy, the arguments that stand for all alike.
@@ -70,6 +89,7 @@ Part subject_part() {
   row.parse = [](Case& c, const std::string& text) {
     if (text.empty() || text.ends_with("[]"))
       throw BadCase("subject '" + text + "' says no arguments in its brackets; leave them out");
+    parse_call(text);  // or throws: a bracket that never closes would swallow the pieces behind it
     c.subject = text;
   };
   row.values = [] { return Words{Method::kOurs}; };
@@ -106,7 +126,9 @@ Part rotation_part() {
   row.print = [](const Case& c) {
     return c.is_ours() && c.arguments.starts_with(":") ? c.arguments.substr(1) : "";
   };
-  row.parse = [](Case& c, const std::string& text) { set_strategy(c, c.strategy, ":" + text); };
+  row.parse = [](Case& c, const std::string& text) {
+    set_strategy(c, c.strategy, ":" + text, Said::kRotation);
+  };
   return row;
 }
 

@@ -24,6 +24,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 using nlohmann::json;
 
 constexpr uint64_t kLongestHeader = 100'000'000;  // the limit of the format's own library
+constexpr int kDeepest = 3;  // the header, a tensor, its shape
 
 struct Dtype {
   const char* name;
@@ -145,12 +146,15 @@ std::string header_of(File& file) {
 }
 
 // A name that stands twice in an object has two values; which one is meant nobody knows.
-json without_doubles(const std::string& text) {
+json parsed_header(const std::string& text) {
   std::vector<std::set<std::string>> names;  // of the objects that are open
-  return json::parse(text, [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) names.emplace_back();
-    if (event == json::parse_event_t::object_end) names.pop_back();
-    if (event == json::parse_event_t::key && !names.back().insert(parsed).second)
+  return json::parse(text, [&](int depth, json::parse_event_t event, json& parsed) {
+    using Event = json::parse_event_t;
+    if ((event == Event::object_start || event == Event::array_start) && depth >= kDeepest)
+      throw std::out_of_range("it is nested deeper than " + std::to_string(kDeepest) + " levels");
+    if (event == Event::object_start) names.emplace_back();
+    if (event == Event::object_end) names.pop_back();
+    if (event == Event::key && !names.back().insert(parsed).second)
       throw std::out_of_range(parsed.dump() + " stands in it twice");
     return true;
   });
@@ -164,7 +168,7 @@ Safetensors read_safetensors(const std::string& path) {
   Safetensors content;
   std::vector<Entry> entries;
   try {
-    for (const auto& [name, value] : without_doubles(header).get<std::map<std::string, json>>()) {
+    for (const auto& [name, value] : parsed_header(header).get<std::map<std::string, json>>()) {
       if (name == "__metadata__")
         content.metadata = value.get<std::map<std::string, std::string>>();
       else

@@ -231,7 +231,8 @@ Part seed_part() {
   row.parse = [](Case& c, const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), c.seed);
     if (error != std::errc() || end != text.data() + text.size())
-      throw BadCase("seed '" + text + "' is not a whole number below 2^64");
+      throw BadCase("seed '" + text + "' is not one; want a whole number from 0 to "
+                    "18446744073709551615 (2^64 - 1)");
   };
   row.simpler = [](const Case& test) { return Cases{with(test, [](Case& c) { c.seed = 1; })}; };
   row.draw = [](Case& c, const std::string&, const Ranges&, const Draw& draw) {

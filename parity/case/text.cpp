@@ -32,7 +32,7 @@ double parse_number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw BadCase("'" + text + "' is not a number");
+    throw BadCase("'" + text + "' is not a number; want one such as 0.25 or 1e-3");
   return value;
 }
 
@@ -49,7 +49,8 @@ int64_t parse_size(const std::string& text) {
   const int64_t factor = unit.empty() ? 1 : unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
   const int64_t most = factor == 0 ? 0 : (int64_t{1} << 40) / factor;
   if (error != std::errc() || factor == 0 || value > most || value < -most)
-    throw BadCase("'" + text + "' is not a size; want a number, with K or M for 1024 or 1048576");
+    throw BadCase("'" + text + "' is not a size; want a whole number to 2^40 (1099511627776), with K or M "
+                  "for 1024 or 1048576");
   return value * factor;
 }
 

@@ -6,17 +6,17 @@
 
 #include "parity/case/data_family.h"
 #include "parity/case/text.h"
+#include "parity/case/text/scale.h"
 
 namespace ringcheck::parity {
 namespace {
 
 // What the generator of the data counts in 16 bits (parity/case/data_family.cpp), and channels.
 constexpr int64_t kMost = 1 << 16;
+constexpr int64_t kMostTokens = int64_t{1} << 31;  // of one head: kMostPairs
 constexpr int64_t kMostRanks = 256;  // on one machine
 // Beyond any machine; bytes and pairs are counted in 64 bits.
 constexpr double kMostElements = 0x1p50, kMostPairs = 0x1p62;
-// Scores so far apart that one key takes all, or none, round to nothing that could be judged.
-constexpr double kLargestScale = 1e4, kSmallestScale = 1e-30;
 // A block of so many tokens costs nothing, also where the sequence is shorter.
 constexpr int64_t kSmallBlock = 64;
 
@@ -28,6 +28,13 @@ void between(const char* what, int64_t value, int64_t most) {
                   std::to_string(most));
 }
 
+void known_data(const std::string& name) {
+  if (DataFamilies::all().contains(name)) return;
+  std::vector<std::string> names{"tensors[FILE]"};
+  for (const auto& [known, family] : DataFamilies::all()) names.push_back(known);
+  throw BadCase(unknown_name("data family", name, names));
+}
+
 void check_names(const Case& c) {
   known_name("strategy", c.strategy, Strategies::all());
   known_name("balancer", c.balance, Balancers::all());
@@ -37,7 +44,7 @@ void check_names(const Case& c) {
   if (c.device != "cpu" && c.device != "cuda")
     throw BadCase(unknown_name("device", c.device, {"cpu", "cuda"}));
   const Call data = parse_call(c.data);
-  if (data.name != "tensors") known_name("data family", c.data, DataFamilies::all());
+  if (data.name != "tensors") known_data(c.data);
   else if (data.arguments.size() != 1 || data.arguments[0].empty())
     throw BadCase("data '" + c.data + "' names no file; want tensors[FILE.safetensors]");
 }
@@ -47,7 +54,7 @@ void check_sizes(const Case& c) {
   between("batch", c.batch, kMost);
   between("heads", c.q_heads, kMost);
   between("kv-heads", c.kv_heads, kMost);
-  between("seq", c.seq, int64_t{1} << 40);
+  between("seq", c.seq, kMostTokens);
   between("dim", c.dim, kMost);
   between("dim-v", c.dim_v, kMost);
   between("block", c.block, std::max(c.seq, kSmallBlock));
@@ -57,14 +64,6 @@ void check_sizes(const Case& c) {
     throw BadCase("q and o have " + number_text(elements) + " elements and " +
                   number_text(rows * static_cast<double>(c.seq)) +
                   " scores; at most 2^50 and 2^62: use a smaller batch, heads, seq or dim");
-}
-
-void check_scale(double scale) {
-  const double size = std::abs(scale);
-  if (size == 0 || (size >= kSmallestScale && size <= kLargestScale)) return;
-  throw BadCase("scale " + number_text(scale) + " must be finite: 0, or from " +
-                number_text(kSmallestScale) + " to " + number_text(kLargestScale) +
-                " with either sign");
 }
 
 }  // namespace

@@ -34,6 +34,20 @@ Verdict judged(const Case& test, const Fault& fault, const SharedSubject& subjec
   return verify(test, options);
 }
 
+bool only_costs(const Verdict& verdict) {
+  return std::ranges::none_of(verdict.oracles, [](const OracleVerdict& oracle) {
+    return oracle.status == Status::kFail && !oracle.contract;
+  });
+}
+
+// Planting a bug takes memory and messages that a real one would not: where a verdict complains of
+// these alone, they must be what is wrong.
+bool shows(const Fault& fault, const Verdict& verdict) {
+  if (!killed(verdict)) return false;
+  return verdict.status != Status::kFail || !only_costs(verdict) ||
+         localises(fault.names, said_by(verdict));
+}
+
 void note_names(const Named& wanted, const Said& said, Cell& cell) {
   cell.localised = localises(wanted, said);
   if (!wanted.tensors.empty()) cell.names_tensor = names_tensor(wanted, said);
@@ -74,7 +88,7 @@ Cell hunt_among(const std::string& name, at::ScalarType dtype, const Hunt& hunt)
   for (const Case& test : likely_first(fault, hunt.among)) {
     ++cell.cases;
     const Verdict verdict = judged(test, fault, fault.subject, hunt);
-    if (!killed(verdict) || killed(judged(test, fault, fault.control, hunt))) continue;
+    if (!shows(fault, verdict) || killed(judged(test, fault, fault.control, hunt))) continue;
     enter(verdict, cell);
     note_names(fault.names, said_by(verdict), cell);
     cell.test = to_text(test);

@@ -11,6 +11,8 @@ std::optional<std::string> Demand::unmet(const Promise& promise) const {
   if (separate_passes && !promise.separate_passes)
     return "a subject whose passes can be called one by one";
   if (autograd && !promise.autograd) return "a subject that is an operation of autograd";
+  if (any_layout && !promise.any_layout)
+    return "a subject that takes queries and keys cut in any way";
   if (counts_memory && !promise.counts.contains(Promise::Counts::kMemory))
     return "a subject whose memory is counted";
   return std::nullopt;

@@ -31,6 +31,7 @@ struct Demand {
   bool by_strategy = false;      // that it works as the strategy of the case says
   bool separate_passes = false;
   bool autograd = false;
+  bool any_layout = false;
   bool counts_memory = false;
   // The first that is not promised, in words, or nothing.
   std::optional<std::string> unmet(const Promise& promise) const;

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/reference_rope.h"
 
+#include <ATen/ATen.h>
+
+#include "reference/tiles/turn.h"
+
 namespace ringcheck::parity {
 
 reference::Rope reference_rope(const Case& test) {
@@ -23,6 +27,11 @@ reference::Rope reference_rope(const Case& test, const Promise& promise) {
   reference::Rope rope = reference_rope(test);
   rope.u_angle = promise.u_angle;
   return rope;
+}
+
+at::Tensor pair_norms(const at::Tensor& x, reference::Rope::Pairing pairing) {
+  const at::Tensor one = at::ones({}, x.options());
+  return reference::mix_pairs(x.square(), pairing, one, one, one).sqrt();
 }
 
 }  // namespace ringcheck::parity

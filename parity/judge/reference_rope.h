@@ -13,4 +13,7 @@ namespace ringcheck::parity {
 reference::Rope reference_rope(const Case& test);
 reference::Rope reference_rope(const Case& test, const Promise& promise);
 
+// Of each pair of channels (a, b) that the embedding turns: sqrt(a^2 + b^2), in the places of both.
+at::Tensor pair_norms(const at::Tensor& x, reference::Rope::Pairing pairing);
+
 }  // namespace ringcheck::parity

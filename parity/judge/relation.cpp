@@ -142,6 +142,14 @@ OracleVerdict same_bits_in_all_runs(const Evidence& evidence) {
   return all_of(std::move(parts));
 }
 
+void demand_done(const Evidence& evidence, const std::string& finding, OracleVerdict& verdict) {
+  for (const Outcome& other : evidence.variations)
+    if (!other.did_as_asked) {
+      verdict.status = Status::kFail;
+      verdict.findings.push_back(finding);
+    }
+}
+
 OracleVerdict all_of(std::vector<OracleVerdict> parts) {
   OracleVerdict whole;
   for (OracleVerdict& part : parts) {

@@ -43,6 +43,9 @@ TensorVerdict same_bits(const Case& test, const char* name, const at::Tensor& ac
 // All further runs have the bits of the run of the case.
 OracleVerdict same_bits_in_all_runs(const Evidence& evidence);
 
+// Fails by this finding for each further run that did not do what it was asked for beside the passes.
+void demand_done(const Evidence& evidence, const std::string& finding, OracleVerdict& verdict);
+
 // Relations within bounds: what a run computed, and how far it may be from the truth.
 struct Measured {
   reference::Tensors value, bound, sigma;

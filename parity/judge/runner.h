@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "parity/judge/judged.h"
 #include "parity/judge/judging.h"
 #include "parity/judge/oracle.h"
 #include "parity/subject/ours.h"
@@ -21,6 +22,8 @@ struct RunOptions {
   Observer observer = {};
   SharedSubject subject = {};  // in place of the one that the case names
   Judging judging = {};
+  // Given all that a verdict that fails follows from, where the verdict is.
+  std::function<void(const Trial&, const Observed&, const Verdict&)> failed = {};
 };
 
 // One case, from problem to verdict. Collective over the processes of the world: the verdict is on

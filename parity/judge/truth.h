@@ -14,6 +14,9 @@ reference::Inputs inputs_of(const Case& test, const Problem& problem, const Outc
 // Whether the scores of a row are rounded alike, as its keys are the same (DataFamily::independent).
 bool rounds_alike(const Case& test);
 
+// Whether other numbers beside those of its data may leave the range of its dtype.
+bool fills_its_range(const Case& test);
+
 // By position, how much wider than sigma the error of LSE is: the root of the keys seen where scores are
 // rounded alike, as their errors do not average out, else 1. On the CPU.
 at::Tensor spread_of_lse(const Case& test, const std::vector<int64_t>& positions);

@@ -21,16 +21,14 @@ std::vector<Run> runs(const Case& test) {
 OracleVerdict judge(const Evidence& e) {
   OracleVerdict verdict = same_bits_in_all_runs(e);
   const Outcome& through = e.variations.front();
-  const auto fails = [&](std::string finding) {
-    verdict.status = Status::kFail;
-    verdict.findings.push_back(std::move(finding));
-  };
-  if (!through.did_as_asked)
-    fails("the subject promised to be an operation of autograd, and was not called as one");
+  demand_done(e, "the subject promised to be an operation of autograd, and was not called as one",
+              verdict);
   for (size_t rank = 0; rank < through.ranks.size(); ++rank)
     if (const int64_t grown = through.ranks[rank].grown_bytes; grown > 0) {
-      fails(c10::str("rank ", rank, " holds ", grown,
-                     " bytes more after a third call whose outputs and gradients are gone"));
+      verdict.status = Status::kFail;
+      verdict.findings.push_back(
+          c10::str("rank ", rank, " holds ", grown,
+                   " bytes more after a third call whose outputs and gradients are gone"));
       verdict.contract = true;
     }
   return verdict;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "parity/judge/relation.h"
+#include "parity/judge/truth.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -23,7 +24,7 @@ std::vector<int64_t> unconcerned(const Case& test) {
 }
 
 std::vector<Run> runs(const Case& test) {
-  if (cut(test) == 0 || unconcerned(test).empty()) return {};
+  if (cut(test) == 0 || unconcerned(test).empty() || fills_its_range(test)) return {};
   const int64_t first = cut(test);
   return {disturbed(test, {&Problem::q, &Problem::d_o}, [first](int64_t p) { return p < first; })};
 }
@@ -44,7 +45,7 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "gradient-causality",
     {"q and dO of queries that do not see key j change no bit of dK_j and dV_j", judge, runs,
-     Oracle::Rigour::kExact, "further runs", "",
+     Oracle::Rigour::kExact, "further runs", "room for larger numbers in the dtype",
      {.same_bits = true}}};
 
 }  // namespace

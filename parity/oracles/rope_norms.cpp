@@ -6,16 +6,9 @@
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/reference_rope.h"
 #include "parity/judge/relation.h"
-#include "reference/tiles/turn.h"
 
 namespace ringcheck::parity {
 namespace {
-
-// Of each pair of channels (a, b): sqrt(a^2 + b^2), in the places of both.
-at::Tensor norms(const at::Tensor& x, reference::Rope::Pairing pairing) {
-  const at::Tensor one = at::ones({}, x.options());
-  return reference::mix_pairs(x.square(), pairing, one, one, one).sqrt();
-}
 
 // Two units of sine, cosine, the products and their sum for each of a and b, and the rounding of
 // the result: whatever the angle is. As sigma serves a third of it.
@@ -23,11 +16,11 @@ TensorVerdict keeps_norms(const Case& test, const reference::Contract& c, const 
                           const at::Tensor& rotated, const at::Tensor& given) {
   if (rotated.sizes() != given.sizes()) return misshapen(name, rotated.sizes(), given.sizes());
   const auto pairing = reference_rope(test).pairing;
-  const at::Tensor value = norms(given, pairing);
+  const at::Tensor value = pair_norms(given, pairing);
   const double rounding = test.dtype == at::kFloat ? 0x1p-24 : c.u_o;
   const at::Tensor bound = value * (16 * c.u_a + rounding * (1 + 16 * c.u_a)) +
                            at::where(value > 0, 2 * (c.eta_o + c.eta_e), 0.0);
-  return compare(test, name, norms(rotated, pairing), value, bound, bound / 3);
+  return compare(test, name, pair_norms(rotated, pairing), value, bound, bound / 3);
 }
 
 // True for the first token of a document, [1, 1, seq, 1].

@@ -23,11 +23,8 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& e) {
   OracleVerdict verdict = same_bits_in_all_runs(e);
-  if (!e.variations.front().did_as_asked) {
-    verdict.status = Status::kFail;
-    verdict.findings.push_back("the subject promised passes that can be called one by one, and did "
-                               "not do what was asked between them");
-  }
+  demand_done(e, "the subject promised passes that can be called one by one, and did not do what was "
+                 "asked between them", verdict);
   return verdict;
 }
 

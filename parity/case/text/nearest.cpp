@@ -33,13 +33,17 @@ size_t distance(const std::string& a, const std::string& b) {
 std::string nearest(const std::string& word, const std::vector<std::string>& names) {
   const std::string typed = bare(word);
   if (typed.size() > kLongest) return "";
+  const size_t most = std::max<size_t>(1, typed.size() / 3);
+  // What is in brackets decides among names that are equally near without them.
+  const std::string whole = word.substr(0, kLongest);
   std::string found;
-  size_t least = std::max<size_t>(1, typed.size() / 3) + 1;
+  std::pair<size_t, size_t> least{most + 1, 0};
   for (const std::string& name : names)
-    if (const size_t apart = distance(typed, bare(name)); apart < least && apart < typed.size()) {
-      found = name;
-      least = apart;
-    }
+    if (const size_t apart = distance(typed, bare(name)); apart <= least.first && apart < typed.size())
+      if (const std::pair both{apart, distance(whole, name)}; both < least) {
+        found = name;
+        least = both;
+      }
   return found;
 }
 
@@ -47,8 +51,7 @@ std::string unknown_name(const std::string& family, const std::string& word,
                          const std::vector<std::string>& names) {
   const std::string meant = nearest(word, names);
   std::string text = "unknown " + family + " '" + word + "'; ";
-  if (!meant.empty()) text += "did you mean '" + meant + "'? ";
-  text += "known: ";
+  text += meant.empty() ? "name one that is known: " : "did you mean '" + meant + "'? known: ";
   for (const std::string& name : names) text += (&name == &names.front() ? "" : ", ") + name;
   return text;
 }

@@ -10,9 +10,11 @@ namespace {
 // The arguments after the base: llama3, or llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH.
 Rope::Llama3 parse_llama3(const Call& call, const std::string& text) {
   const auto& arguments = call.arguments;
-  if (arguments[1] != "llama3" || (arguments.size() != 2 && arguments.size() != 6))
-    throw BadCase("unknown RoPE scaling in '" + text + "'; known: " + call.name + "[BASE,llama3] and " +
-                  call.name + "[BASE,llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH]");
+  if (arguments[1] != "llama3")
+    throw BadCase("RoPE '" + text + "': " + unknown_name("scaling", arguments[1], {"llama3"}));
+  if (arguments.size() != 2 && arguments.size() != 6)
+    throw BadCase("RoPE '" + text + "' has " + std::to_string(arguments.size()) + " arguments; want " + call.name +
+                  "[BASE,llama3] or " + call.name + "[BASE,llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH]");
   Rope::Llama3 scaling;
   if (arguments.size() == 6)
     scaling = {parse_number(arguments[2]), parse_number(arguments[3]), parse_number(arguments[4]),

@@ -60,7 +60,7 @@ const Named kAll{.tensors = {"dq", "dk", "dv"}};
 
 const FaultGroup group{"backward", {
   {"stale_kv_in_backward", {
-    .operators = {"M18"}, .stands_for = "B27 diffusers#14265",
+    .operators = {"M18"}, .stands_for = "diffusers#14265",
     .wrong = "the backward pass attends to its own K and V at every step",
     .site = Site::kRotation, .cases = {cases::kCausal}, .names = kAll,
     .subject = with_rotation([](Communicator& comm, const Layout&) {
@@ -73,54 +73,54 @@ const FaultGroup group{"backward", {
       };
     })}},
   {"dq_misses_last_step", {
-    .operators = {"M19"}, .stands_for = "BUGS 1.10: dQ last step missing",
+    .operators = {"M19"}, .stands_for = "dQ last step missing",
     .wrong = "the last block adds nothing to dQ",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dq"}},
     .subject = with_term([](Gradients& term, int step, const Case& test) {
       if (step == test.world - 1) term.dq.zero_();
     })}},
   {"dq_zero", {
-    .operators = {"M19"}, .stands_for = "BUGS 1.10: dQ = 0",
+    .operators = {"M19"}, .stands_for = "dQ = 0",
     .wrong = "dQ is zero",
     .site = Site::kKernel, .cases = {cases::kFull}, .names = {.tensors = {"dq"}},
     .subject = with_term([](Gradients& term, int, const Case&) { term.dq.zero_(); })}},
   {"backward_with_block_lse", {
-    .operators = {"M20"}, .stands_for = "B29 flash-linear-attention#1115",
+    .operators = {"M20"}, .stands_for = "flash-linear-attention#1115",
     .wrong = "P is recomputed with the LSE of the block in place of the final one",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kAll, .subject = with_block_lse()}},
   {"delta_of_block", {
-    .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D local",
+    .operators = {"M20"}, .stands_for = "D local",
     .wrong = "D is that of the block's own output",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
     .subject = with_block_delta(), .moot_with = cases::kOwnDelta}},
   {"delta_zero", {
-    .operators = {"M20"}, .stands_for = "NUMERICS 2.5: D = 0",
+    .operators = {"M20"}, .stands_for = "D = 0",
     .wrong = "the backward pre-process is left out: D = 0",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
     .subject = with_saved([](Saved& saved, const Case&) { saved.d = at::zeros_like(saved.d); }),
     .moot_with = cases::kOwnDelta}},
   {"delta_of_another_head", {
-    .operators = {"M20"}, .stands_for = "B29 flash-linear-attention#1115",
+    .operators = {"M20"}, .stands_for = "flash-linear-attention#1115",
     .wrong = "the pre-process misses the head offset: D of the head before",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
     .subject = with_saved([](Saved& saved, const Case&) { saved.d = saved.d.roll(1, 1); }),
     .moot_with = cases::kOwnDelta}},
   {"gradient_scale_missing_in_dk", {
-    .operators = {"M53"}, .stands_for = "NUMERICS 4: missing scale",
+    .operators = {"M53"}, .stands_for = "missing scale",
     .wrong = "dK lacks the softmax scale",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dk"}},
     .subject = with_term([](Gradients& term, int, const Case& test) {
       term.dk = term.dk / scale_of(test);
     })}},
   {"group_mean_in_dv", {
-    .operators = {"M26"}, .stands_for = "NUMERICS 4: missing GQA reduction",
+    .operators = {"M26"}, .stands_for = "missing GQA reduction",
     .wrong = "dV is the mean over the query heads that share it, not their sum",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"dv"}},
     .subject = with_term([](Gradients& term, int, const Case& test) {
       term.dv = term.dv / static_cast<double>(test.q_heads / test.kv_heads);
     })}},
   {"backward_without_mask_on_other_blocks", {
-    .operators = {"M18"}, .stands_for = "B25 TensorRT-LLM#13821",
+    .operators = {"M18"}, .stands_for = "TensorRT-LLM#13821",
     .wrong = "backward, blocks of other ranks are taken as fully visible",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kAll,
     .subject = with_kernel([](Communicator&, const Case&) {

@@ -60,7 +60,7 @@ const FaultGroup group{"bits", {
       return AroundKernel{.after_backward = in_units_of_upstream};
     })}},
   {"gathered_in_base_2", {
-    .operators = {"M01"}, .stands_for = "B04 flashinfer#2113, converted back",
+    .operators = {"M01"}, .stands_for = "flashinfer#2113, converted back",
     .wrong = "LSE of gathered blocks goes through base 2, so rotations differ in bits",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"o", "lse"}},
     .proves = "rotations",

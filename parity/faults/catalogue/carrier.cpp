@@ -30,7 +30,7 @@ const Named kTravellers{.tensors = {"dk", "dv"}};
 
 const FaultGroup group{"carrier", {
   {"last_gradient_hop_missing", {
-    .operators = {"M16"}, .stands_for = "B31 TransformerEngine#2484",
+    .operators = {"M16"}, .stands_for = "TransformerEngine#2484",
     .wrong = "the sums stay where the last term was added, one hop from home",
     .site = Site::kCarrier, .cases = {cases::kFull},
     .names = {.tensors = {"dk", "dv"}, .words = {"messages"}},
@@ -39,7 +39,7 @@ const FaultGroup group{"carrier", {
       return Pending([=] { posting.receives[0].data.copy_(posting.sends[0].data); });
     })}},
   {"gradients_to_a_neighbour", {
-    .operators = {"M17"}, .stands_for = "BUGS 2.10: dK and dV to neighbour",
+    .operators = {"M17"}, .stands_for = "dK and dV to neighbour",
     .wrong = "the last hop goes one rank too far",
     .site = Site::kCarrier, .cases = {cases::kFull},
     .names = {.tensors = {"dk", "dv"}, .words = {"bytes sent to rank"}},
@@ -51,7 +51,7 @@ const FaultGroup group{"carrier", {
       return post(comm, std::move(posting));
     })}},
   {"gradient_term_lost_on_a_rank", {
-    .operators = {"M16"}, .stands_for = "B32 ms-swift#9516",
+    .operators = {"M16"}, .stands_for = "ms-swift#9516",
     .wrong = "what rank 1 computes for the block of step 1 is lost",
     .site = Site::kCarrier, .cases = {cases::kFull}, .names = {.tensors = {"dk", "dv"}, .rank = 0},
     .subject = with_add([](Communicator& comm) {
@@ -61,7 +61,7 @@ const FaultGroup group{"carrier", {
       };
     })}},
   {"gradient_term_added_twice", {
-    .operators = {"M14"}, .stands_for = "NUMERICS 2.3 C1: double count",
+    .operators = {"M14"}, .stands_for = "double count",
     .wrong = "every rank adds its term of step 1 twice",
     .site = Site::kCarrier, .cases = {cases::kGathered}, .names = kTravellers,
     .subject = with_add([](Communicator&) {
@@ -71,7 +71,7 @@ const FaultGroup group{"carrier", {
       };
     })}},
   {"sum_overwritten", {
-    .operators = {"M16"}, .stands_for = "NUMERICS 2.5: last hop copied instead of added",
+    .operators = {"M16"}, .stands_for = "last hop copied instead of added",
     .wrong = "a rank replaces the sum that arrives by its own term",
     .site = Site::kCarrier, .cases = {cases::kFull}, .names = kTravellers,
     .subject = with_hops([](Communicator& comm, Posting posting) {
@@ -83,7 +83,7 @@ const FaultGroup group{"carrier", {
       });
     })}},
   {"gradients_not_reduced", {
-    .operators = {"M39"}, .stands_for = "B78 slime#1366, B32 ms-swift#9516",
+    .operators = {"M39"}, .stands_for = "slime#1366, ms-swift#9516",
     .wrong = "no sum over ranks: each owner keeps its own term of dK and dV, the replicated "
               "weights of attention",
     .site = Site::kCarrier, .cases = {cases::kFull}, .names = kTravellers,
@@ -94,7 +94,7 @@ const FaultGroup group{"carrier", {
       };
     })}},
   {"gradients_one_block_late", {
-    .operators = {"M17"}, .stands_for = "B30 Megatron-LM#1464",
+    .operators = {"M17"}, .stands_for = "Megatron-LM#1464",
     .wrong = "a term is added to the sum of the block that came a step later",
     .site = Site::kCarrier, .cases = {cases::kFull}, .names = kTravellers,
     .subject = with_add([](Communicator&) {

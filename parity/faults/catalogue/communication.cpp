@@ -112,7 +112,7 @@ const FaultGroup group{"communication", {
       lanes.bitwise_xor_(int64_t{0b101} << shift);
     })}},
   {"message_truncated", {
-    .operators = {}, .stands_for = "NUMERICS 4: truncated count",
+    .operators = {}, .stands_for = "truncated count",
     .wrong = "a count too small: the last quarter of every hop is not sent",
     .site = Site::kCommunicator, .cases = {cases::kFull},
     .names = {.tensors = {"o", "lse"}, .words = {"bytes sent"}},
@@ -124,12 +124,12 @@ const FaultGroup group{"communication", {
       return post(comm, std::move(posting));
     })}},
   {"tail_zeroed", {
-    .operators = {}, .stands_for = "NUMERICS 4: zeroed tail",
+    .operators = {}, .stands_for = "zeroed tail",
     .wrong = "the last quarter of one message arrives as zeros",
     .site = Site::kCommunicator, .cases = {cases::kFull}, .names = kHit,
     .subject = spoilt([](at::Tensor x) { last_quarter(x, 0); })}},
   {"stale_message", {
-    .operators = {}, .stands_for = "NUMERICS 4: replay",
+    .operators = {}, .stands_for = "replay",
     .wrong = "the second hop delivers the message of the first again",
     .site = Site::kCommunicator, .cases = {cases::kFull}, .names = kForward,
     .subject = with_transfers([](Communicator&) {
@@ -146,7 +146,7 @@ const FaultGroup group{"communication", {
       };
     })}},
   {"ring_turns_the_other_way", {
-    .operators = {"M15"}, .stands_for = "NUMERICS 4: peer swap",
+    .operators = {"M15"}, .stands_for = "peer swap",
     .wrong = "K and V go to the left neighbour and come from the right one",
     .site = Site::kCommunicator, .cases = {cases::kCausal},
     .names = {.tensors = {"o", "lse"}, .words = {"bytes sent to rank"}},
@@ -156,7 +156,7 @@ const FaultGroup group{"communication", {
       return post(comm, std::move(posting));
     })}},
   {"wait_dropped", {
-    .operators = {"M43"}, .stands_for = "B07 TransformerEngine#1624",
+    .operators = {"M43"}, .stands_for = "TransformerEngine#1624",
     .wrong = "nobody waits for the transfer of K and V before they are used",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_hops([](Communicator& comm, Posting posting) {
@@ -164,7 +164,7 @@ const FaultGroup group{"communication", {
       return Pending();
     })}},
   {"received_into_a_copy", {
-    .operators = {"M41"}, .stands_for = "B85 Megatron-LM#5337",
+    .operators = {"M41"}, .stands_for = "Megatron-LM#5337",
     .wrong = "what arrives lands in a contiguous copy that nobody looks at",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_hops([](Communicator& comm, Posting posting) {
@@ -174,7 +174,7 @@ const FaultGroup group{"communication", {
       return post(comm, std::move(posting));
     })}},
   {"link_goes_dead", {
-    .operators = {}, .stands_for = "NUMERICS 4: drop",
+    .operators = {}, .stands_for = "drop",
     .wrong = "from the first hop on, nothing that rank 1 sends arrives",
     .site = Site::kCommunicator, .cases = {cases::kCausal},
     .names = {.rank = 2, .words = {"exchange kv, step 1, peer 1"}},
@@ -186,7 +186,7 @@ const FaultGroup group{"communication", {
     }),
     .hangs = true}},
   {"message_sent_twice", {
-    .operators = {}, .stands_for = "NUMERICS 4: duplicate",
+    .operators = {}, .stands_for = "duplicate",
     .wrong = "rank 1 sends its first block twice",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.words = {"peer 1"}},
     .subject = rank_does(1, [](Communicator& comm, Posting posting) {
@@ -194,7 +194,7 @@ const FaultGroup group{"communication", {
       return post(comm, std::move(posting));
     }), .hangs = true}},
   {"delay_beyond_deadline", {
-    .operators = {}, .stands_for = "B89 ring-flash-attention#39",
+    .operators = {}, .stands_for = "ring-flash-attention#39",
     .wrong = "rank 1 is silent for longer than the deadline",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = kWait,
     .subject = rank_does(1, [](Communicator& comm, Posting posting) {
@@ -202,14 +202,14 @@ const FaultGroup group{"communication", {
       return post(comm, std::move(posting));
     }), .hangs = true}},
   {"rank_aborts", {
-    .operators = {}, .stands_for = "NUMERICS 4: one-rank abort",
+    .operators = {}, .stands_for = "one-rank abort",
     .wrong = "rank 1 throws in its first hop",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = {.rank = 1},
     .subject = rank_does(1, [](Communicator&, Posting) -> Pending {
       throw std::runtime_error("a planted failure");
     })}},
   {"one_collective_too_many", {
-    .operators = {"M45"}, .stands_for = "B87 sglang#24694",
+    .operators = {"M45"}, .stands_for = "sglang#24694",
     .wrong = "the rank whose shard has padding makes one collective more",
     .site = Site::kStrategy, .cases = {cases::kRagged}, .names = {.words = {"the peer sent 8"}},
     .subject = ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
@@ -218,7 +218,7 @@ const FaultGroup group{"communication", {
       return context_parallel(comm, test, input);
     }), .hangs = true}},
   {"send_before_receive", {
-    .operators = {"M46"}, .stands_for = "B88 nccl#479",
+    .operators = {"M46"}, .stands_for = "nccl#479",
     .wrong = "every rank completes its send before it posts its receive",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = kWait,
     .subject = with_hops([](Communicator& comm, Posting posting) {

@@ -66,18 +66,18 @@ const std::vector<at::ScalarType> kNarrow{at::kFloat, at::kBFloat16, at::kHalf};
 
 const FaultGroup group{"counters", {
   {"kv_expanded_before_the_ring", {
-    .operators = {"M49"}, .stands_for = "B54 torchtitan#1283",
+    .operators = {"M49"}, .stands_for = "torchtitan#1283",
     .wrong = "key-value heads are repeated for every query head before they are sent",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes sent"}},
     .subject = ours_with(expanded)}},
   {"kv_sent_wide", {
-    .operators = {"M49"}, .stands_for = "B93 ring-flash-attention#8",
+    .operators = {"M49"}, .stands_for = "ring-flash-attention#8",
     .wrong = "K and V are sent in a wider type than they have",
     .site = Site::kCounters, .cases = {cases::kCausal}, .dtypes = kNarrow,
     .names = {.words = {"bytes sent"}},
     .subject = with_transfers([](Communicator&) { return widened; })}},
   {"balanced_by_document", {
-    .operators = {"M50"}, .stands_for = "B44 pytorch#189902",
+    .operators = {"M50"}, .stands_for = "pytorch#189902",
     .wrong = "documents are cut in plain pieces: outputs are right, ranks work unequally",
     .site = Site::kBalancer, .cases = {"ring:p2p/headtail/doc[4,12]/P2/b2/hq4/hkv2/s16/d16/dv24"},
     .names = {.words = {"pairs attended"}},
@@ -87,7 +87,7 @@ const FaultGroup group{"counters", {
                     input);
     })}},
   {"balancer_off", {
-    .operators = {"M50"}, .stands_for = "B44 pytorch#189902",
+    .operators = {"M50"}, .stands_for = "pytorch#189902",
     .wrong = "the last rank of a causal sequence does most of the work",
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = {.words = {"pairs attended"}},
     .subject = ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
@@ -96,19 +96,19 @@ const FaultGroup group{"counters", {
                     input);
     })}},
   {"masked_blocks_computed", {
-    .operators = {"M50"}, .stands_for = "B44 pytorch#189902: work that no output shows",
+    .operators = {"M50"}, .stands_for = "pytorch#189902: work that no output shows",
     .wrong = "every block is computed as if nothing were hidden, and the result thrown away",
     .site = Site::kKernel, .cases = {cases::kCausal, cases::kContiguous},
     .names = {.words = {"pairs computed"}}, .subject = with_parts(computes_everything),
     .moot_with = "a kernel that does not say what it computes"}},
   {"sent_outside_the_passes", {
-    .operators = {"M48"}, .stands_for = "M48: one extra hop",
+    .operators = {"M48"}, .stands_for = "one extra hop",
     .wrong = "dK goes round once more when the passes are over",
     .site = Site::kCounters, .cases = {cases::kCausal},
     .names = {.words = {"bytes sent outside the passes"}},
     .subject = with_output(sends_once_more)}},
   {"all_partials_kept", {
-    .operators = {"M51"}, .stands_for = "B91 TransformerEngine#2916",
+    .operators = {"M51"}, .stands_for = "TransformerEngine#2916",
     .wrong = "the partial outputs of all steps are kept until the end",
     .site = Site::kCounters, .cases = {cases::kCausal, kMany},
     .names = {.words = {"bytes held while a block is attended"}},
@@ -119,7 +119,7 @@ const FaultGroup group{"counters", {
       };
     })}},
   {"all_blocks_kept", {
-    .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208",
+    .operators = {"M51"}, .stands_for = "TransformerEngine#1208",
     .wrong = "the buffers of received K and V are never released",
     .site = Site::kCounters, .cases = {"ring:p2p/headtail/causal/P5/b2/hq4/hkv2/s40/d16/dv24"},
     .names = {.words = {"K and V bytes held"}},

@@ -131,46 +131,46 @@ constexpr at::Tensor Tensors::*kFirst[] = {&Tensors::o};
 
 const FaultGroup group{"harness", {
   {"reference_in_float32", {
-    .operators = {}, .stands_for = "NUMERICS 4; BUGS 1.1.2",
+    .operators = {}, .stands_for = "a reference in the dtype of what it judges",
     .wrong = "the reference is computed in float32, also for float64",
     .site = Site::kHarness, .dtypes = {at::kDouble}, .names = {.words = {"clean"}},
     .judging = sees_each(against_float32)}},
   {"rank_not_compared", {
-    .operators = {}, .stands_for = "NUMERICS 4",
+    .operators = {}, .stands_for = "a test that looks at rank 0 alone",
     .wrong = "what rank 1 computed is not compared",
     .site = Site::kHarness, .names = {.words = {"NaN on rank 1"}},
     .judging = sees(without_rank_1)}},
   {"nan_compares_equal", {
-    .operators = {}, .stands_for = "NUMERICS 4; llm.c check_tensor",
+    .operators = {}, .stands_for = "llm.c check_tensor",
     .wrong = "a NaN compares equal to anything",
     .site = Site::kHarness, .names = {.words = {"NaN"}}, .judging = sees_each(nan_is_right)}},
   {"empty_tensor_accepted", {
-    .operators = {}, .stands_for = "NUMERICS 4",
+    .operators = {}, .stands_for = "a loop over no elements that asserts nothing",
     .wrong = "a tensor without elements has no wrong one, and passes",
     .site = Site::kHarness, .names = {.words = {"empty"}}, .judging = accepts_empty}},
   {"prints_passed", {
-    .operators = {}, .stands_for = "BUGS 1.1.3: RFA, USP, Stripe",
+    .operators = {}, .stands_for = "tests of ring-flash-attention, USP and striped attention",
     .wrong = "differences are printed, nothing is asserted",
     .site = Site::kHarness, .names = {.words = {"zero"}}, .judging = says_passed}},
   {"judges_the_outcome_before", {
-    .operators = {}, .stands_for = "NUMERICS 4: vacuity sabotage",
+    .operators = {}, .stands_for = "a test that compares a buffer it did not refill",
     .wrong = "the outcome of the run before is judged",
     .site = Site::kHarness, .names = {.words = {"accepted"}}, .judging = judges_the_one_before}},
   {"tolerance_times_1000", {
-    .operators = {}, .stands_for = "BUGS 1.1.6: PT-SDPA",
+    .operators = {}, .stands_for = "PyTorch SDPA tests",
     .wrong = "every tolerance is a thousand times too wide",
     .site = Site::kHarness, .names = {.words = {"beyond its bound"}},
     .judging = sees_each(errors_over_1000)}},
   {"gradients_not_compared", {
-    .operators = {}, .stands_for = "BUGS 1.1.3: USP",
+    .operators = {}, .stands_for = "tests of USP",
     .wrong = "gradients are never compared",
     .site = Site::kHarness, .names = {.words = {"dq"}}, .judging = never_compares(kGradients)}},
   {"loop_skips_the_first", {
-    .operators = {}, .stands_for = "B49 DeepSpeed#8317",
+    .operators = {}, .stands_for = "DeepSpeed#8317",
     .wrong = "a loop from 1 never looks at the first tensor",
     .site = Site::kHarness, .names = {.words = {"accepted o"}}, .judging = never_compares(kFirst)}},
   {"reference_with_another_scale", {
-    .operators = {"M54"}, .stands_for = "BUGS 1.1.5 DeepSpeed FPDT",
+    .operators = {"M54"}, .stands_for = "DeepSpeed FPDT",
     .wrong = "the reference divides by the square root of heads times d",
     .site = Site::kHarness, .names = {.words = {"clean"}}, .judging = scales_by_all_heads}},
 }};

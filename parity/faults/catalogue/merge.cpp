@@ -117,93 +117,93 @@ const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"merge", {
   {"lse_in_base_2", {
-    .operators = {"M01"}, .stands_for = "B04 flashinfer#2113",
+    .operators = {"M01"}, .stands_for = "flashinfer#2113",
     .wrong = "the kernel returns LSE in base 2, the merge assumes base e",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_partial([](Partial& part) { part.lse.mul_(std::numbers::log2e); })}},
   {"lse_returned_in_base_2", {
-    .operators = {"M01"}, .stands_for = "B06 pytorch#181645",
+    .operators = {"M01"}, .stands_for = "pytorch#181645",
     .wrong = "O is right, the LSE that is returned is in base 2",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"lse"}},
     .subject = with_output([](RankOutput& output, Communicator&, const Case&) {
       output.lse = output.lse * std::numbers::log2e;
     })}},
   {"lse_ignored", {
-    .operators = {"M02"}, .stands_for = "B10 USP kernels/attention.py",
+    .operators = {"M02"}, .stands_for = "USP kernels/attention.py",
     .wrong = "the merge is a running average of the blocks",
     .site = Site::kMerge, .cases = {cases::kFull, cases::kCausal}, .names = {.tensors = {"o"}},
     .subject = with_merge(running_average)}},
   {"lse_zeros", {
-    .operators = {"M03"}, .stands_for = "B10 USP kernels/attention.py",
+    .operators = {"M03"}, .stands_for = "USP kernels/attention.py",
     .wrong = "the kernel returns an LSE of zeros",
     .site = Site::kKernel, .cases = {cases::kFull}, .names = kForward,
     .subject = with_partial([](Partial& part) { part.lse.zero_(); })}},
   {"lse_in_16_bits", {
-    .operators = {"M04"}, .stands_for = "B11 USP kernels/attention.py",
+    .operators = {"M04"}, .stands_for = "USP kernels/attention.py",
     .wrong = "the LSE of every block is rounded to bf16",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_partial([](Partial& part) {
       part.lse = part.lse.to(at::kBFloat16).to(part.lse.scalar_type());
     })}},
   {"merge_overflows", {
-    .operators = {"M05"}, .stands_for = "B02 TransformerEngine#716",
+    .operators = {"M05"}, .stands_for = "TransformerEngine#716",
     .wrong = "the merge takes e^LSE without a common maximum",
     .site = Site::kMerge, .cases = {kLarge}, .dtypes = kInFloat, .names = kForward,
     .subject = with(naive)}},
   {"merge_overflows_in_float64", {
-    .operators = {"M05"}, .stands_for = "B02 TransformerEngine#716",
+    .operators = {"M05"}, .stands_for = "TransformerEngine#716",
     .wrong = "the merge takes e^LSE without a common maximum",
     .site = Site::kMerge, .cases = {kHuge}, .dtypes = kInDouble, .names = kForward,
     .subject = with(naive)}},
   {"merge_overflows_one_sided", {
-    .operators = {"M05"}, .stands_for = "B01 EasyContext#14",
+    .operators = {"M05"}, .stands_for = "EasyContext#14",
     .wrong = "lse + log(1 + e^(block - lse)) overflows when a later block is much greater",
     .site = Site::kMerge, .cases = {kLarge}, .dtypes = kInFloat, .names = kForward,
     .subject = with(one_sided)}},
   {"merge_overflows_one_sided_in_float64", {
-    .operators = {"M05"}, .stands_for = "B01 EasyContext#14",
+    .operators = {"M05"}, .stands_for = "EasyContext#14",
     .wrong = "lse + log(1 + e^(block - lse)) overflows when a later block is much greater",
     .site = Site::kMerge, .cases = {kHuge}, .dtypes = kInDouble, .names = kForward,
     .subject = with(one_sided)}},
   {"lse_corrected_in_first_half", {
-    .operators = {"M06"}, .stands_for = "B03 TransformerEngine#716",
+    .operators = {"M06"}, .stands_for = "TransformerEngine#716",
     .wrong = "the correction of LSE is lost for the second half of the rows",
     .site = Site::kMerge, .cases = {cases::kCausal}, .names = kForward,
     .subject = with(half_corrected)}},
   {"merge_weight_off", {
-    .operators = {"M02"}, .stands_for = "NUMERICS 1.6: one merge weight",
+    .operators = {"M02"}, .stands_for = "one merge weight",
     .wrong = "the later block weighs 1 % too much in every merge",
     .site = Site::kMerge, .cases = {cases::kCausal}, .names = kForward,
     .subject = with(one_weight_off)}},
   {"empty_row_becomes_nan", {
-    .operators = {"M55"}, .stands_for = "B17 TransformerEngine, PyTorch merges",
+    .operators = {"M55"}, .stands_for = "TransformerEngine, PyTorch merges",
     .wrong = "a row that neither side saw becomes NaN",
     .site = Site::kMerge, .cases = {cases::kRagged}, .names = {.words = {"pad slots"}},
     .subject = with(unguarded)}},
   {"empty_block_counts", {
-    .operators = {"M55"}, .stands_for = "B17 ATen flash on CPU",
+    .operators = {"M55"}, .stands_for = "ATen flash on CPU",
     .wrong = "a row that sees no key of a block has LSE 0 there in place of -inf",
     .site = Site::kKernel, .cases = {cases::kContiguous}, .names = kForward,
     .subject = with_partial(
         [](Partial& part) { part.lse.masked_fill_(part.lse.isneginf(), 0); })}},
   {"sink_in_every_block", {
-    .operators = {"M56"}, .stands_for = "B14 rocm-libraries#12229",
+    .operators = {"M56"}, .stands_for = "rocm-libraries#12229",
     .wrong = "a sink of logit 0 is counted once a block; here there is none at all",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_partial(sink_in_every_block)}},
   {"low_lse_taken_as_empty", {
-    .operators = {"M55"}, .stands_for = "B17 merges that know an empty row by its size",
+    .operators = {"M55"}, .stands_for = "merges that know an empty row by its size",
     .wrong = "a row with an LSE below -10 counts as one that saw no key",
     .site = Site::kMerge, .cases = {kLow}, .names = kForward,
     .subject = with(low_as_empty)}},
   {"lse_read_too_early", {
-    .operators = {"M44"}, .stands_for = "B07 TransformerEngine#1624",
+    .operators = {"M44"}, .stands_for = "TransformerEngine#1624",
     .wrong = "the merge reads the LSE of the block before: what a stream sees that does not "
               "wait for the kernel",
     .site = Site::kMerge, .cases = {cases::kFull}, .names = kForward,
     .subject = with_merge(lse_one_block_late)}},
   {"merge_arguments_swapped", {
-    .operators = {"M02"}, .stands_for = "NUMERICS 1.6: merge_swap",
+    .operators = {"M02"}, .stands_for = "merge_swap",
     .wrong = "merge(b, a) in place of merge(a, b)",
     .site = Site::kMerge, .cases = {cases::kCausal}, .subject = with(merged_backwards),
     .equivalent = "merge is commutative bit for bit (partial_laws, MergeIsCommutative), and no "

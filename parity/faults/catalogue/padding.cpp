@@ -53,28 +53,28 @@ const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"padding", {
   {"pad_key_of_zeros_attended", {
-    .operators = {"M32"}, .stands_for = "B71 diffusers#13545",
+    .operators = {"M32"}, .stands_for = "diffusers#13545",
     .wrong = "a pad key of zeros is attended, with a logit of 0",
     .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward,
     .subject = pad_keys_attended(0)}},
   {"pad_key_of_live_data_attended", {
-    .operators = {"M32"}, .stands_for = "B70 vllm#48003",
+    .operators = {"M32"}, .stands_for = "vllm#48003",
     .wrong = "what lies in pad slots is attended: foreign data",
     .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward,
     .subject = pad_keys_attended(3)}},
   {"pad_key_of_nan_attended", {
-    .operators = {"M32"}, .stands_for = "B71 diffusers#13545",
+    .operators = {"M32"}, .stands_for = "diffusers#13545",
     .wrong = "a pad key that holds NaN is attended",
     .site = Site::kKernel, .cases = {cases::kRaggedFull}, .names = kForward,
     .subject = pad_keys_attended(NAN)}},
   {"document_pads_are_tokens", {
-    .operators = {"M32"}, .stands_for = "B67 TransformerEngine#1012",
+    .operators = {"M32"}, .stands_for = "TransformerEngine#1012",
     .wrong = "pad slots of packed documents attend and are attended",
     .site = Site::kKernel, .cases = {cases::kPaddedDocuments}, .names = {.words = {"pad slots"}},
     .subject = with_masks<DocumentCausal>(
         [](const KernelCall&, DocumentCausal& mask) { mask = without_pads(mask); })}},
   {"pad_rows_written", {
-    .operators = {"M32"}, .stands_for = "B67 TransformerEngine#1012",
+    .operators = {"M32"}, .stands_for = "TransformerEngine#1012",
     .wrong = "O and LSE of pad slots are not left empty",
     .site = Site::kKernel, .cases = {cases::kRagged}, .names = {.words = {"pad slots"}},
     .subject = with_kernel([](Communicator&, const Case&) {
@@ -85,7 +85,7 @@ const FaultGroup group{"padding", {
       }};
     })}},
   {"length_rounded_down", {
-    .operators = {"M33"}, .stands_for = "B65 TransformerEngine#1929",
+    .operators = {"M33"}, .stands_for = "TransformerEngine#1929",
     .wrong = "the length is rounded down to a multiple of P: the last tokens are dropped",
     .site = Site::kKernel,
     .cases = {"ring:p2p/headtail/causal/P2/s7/d8", "ring:p2p/headtail/causal/P4/s698/d8"},
@@ -95,7 +95,7 @@ const FaultGroup group{"padding", {
           [=](KernelCall& call) { call.scores.mask.length = test.seq / test.world * test.world; }};
     })}},
   {"chunk_of_pads_breaks_backward", {
-    .operators = {"M34"}, .stands_for = "B66 TransformerEngine#2186",
+    .operators = {"M34"}, .stands_for = "TransformerEngine#2186",
     .wrong = "where the second chunk of a rank is all padding, the backward pass reads an LSE "
               "of 0",
     .site = Site::kKernel, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s9/d16/dv24"},
@@ -107,7 +107,7 @@ const FaultGroup group{"padding", {
       }};
     })}},
   {"global_lengths_used_locally", {
-    .operators = {"M35"}, .stands_for = "B69 prime-rl#2392",
+    .operators = {"M35"}, .stands_for = "prime-rl#2392",
     .wrong = "document lengths of the whole sequence are applied to the slots of a shard",
     .site = Site::kKernel, .cases = {cases::kDocuments}, .names = kForward,
     .subject = with_kernel([](Communicator&, const Case&) {

@@ -86,12 +86,12 @@ const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"paths", {
   {"shard_taken_for_one_run", {
-    .operators = {"M09"}, .stands_for = "B22 tokenspeed#364",
+    .operators = {"M09"}, .stands_for = "tokenspeed#364",
     .wrong = "a shard is taken for one run of positions, which only plain pieces are",
     .site = Site::kKernel, .cases = {cases::kContiguous}, .names = kForward,
     .proves = "balancers", .subject = with_calls(as_one_run)}},
   {"short_tile_scales_by_dv", {
-    .operators = {"M53"}, .stands_for = "B98: the scale of another width",
+    .operators = {"M53"}, .stands_for = "the scale of another width",
     .wrong = "blocks of at most 8 keys are scaled by 1 / sqrt(dv)",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward, .proves = "prefix",
     .subject = with_calls(short_tile)}},
@@ -101,7 +101,7 @@ const FaultGroup group{"paths", {
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .proves = "larger-batch", .subject = with_calls(wide_grid)}},
   {"ungrouped_heads_shifted", {
-    .operators = {"M26"}, .stands_for = "B51 vllm-omni#5716, in the path without groups",
+    .operators = {"M26"}, .stands_for = "vllm-omni#5716, in the path without groups",
     .wrong = "where every query head has a key head of its own, V is read a head too far",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"o"}},
     .proves = "repeated-heads", .subject = with_calls(ungrouped)}},
@@ -119,7 +119,7 @@ const FaultGroup group{"paths", {
       return AroundKernel{.after_forward = with_sink};
     })}},
   {"statistics_of_all_ranks_kept", {
-    .operators = {"M51"}, .stands_for = "B91 TransformerEngine#2916, outside the counted tags",
+    .operators = {"M51"}, .stands_for = "TransformerEngine#2916, outside the counted tags",
     .wrong = "every rank keeps a buffer for the statistics of all ranks",
     .site = Site::kCounters, .cases = {kEightRanks}, .names = {.words = {"peak bytes"}},
     .proves = "memory-growth", .subject = with_kernel(statistics_of_all)}},

@@ -33,7 +33,7 @@ constexpr const char* kRoundsParts = "a kernel that gives back partial results i
 
 const FaultGroup group{"precision", {
   {"output_accumulated_narrow", {
-    .operators = {"M07"}, .stands_for = "B09 TransformerEngine#821",
+    .operators = {"M07"}, .stands_for = "TransformerEngine#821",
     .wrong = "O is rounded to the dtype after every merge",
     .site = Site::kMerge, .cases = {cases::kCharted}, .names = {.tensors = {"o"}},
     .subject = with_merge([](const Case& test) {
@@ -44,7 +44,7 @@ const FaultGroup group{"precision", {
       };
     })}},
   {"partial_output_narrow", {
-    .operators = {"M07"}, .stands_for = "B08 ring-flash-attention#42",
+    .operators = {"M07"}, .stands_for = "ring-flash-attention#42",
     .wrong = "the output of every block is rounded to the dtype before the merge",
     .site = Site::kKernel, .cases = {cases::kCharted}, .names = {.tensors = {"o"}},
     .subject = with_kernel([](Communicator&, const Case& test) {
@@ -54,17 +54,17 @@ const FaultGroup group{"precision", {
     }),
     .moot_with = kRoundsParts}},
   {"dq_accumulated_narrow", {
-    .operators = {"M07"}, .stands_for = "B09 TransformerEngine#821",
+    .operators = {"M07"}, .stands_for = "TransformerEngine#821",
     .wrong = "the terms of dQ are rounded to the dtype before they are added",
     .site = Site::kKernel, .cases = {cases::kCharted}, .names = {.tensors = {"dq"}},
     .subject = with_rounded_gradients(&Gradients::dq), .moot_with = kRoundsParts}},
   {"dk_term_narrow", {
-    .operators = {"M07"}, .stands_for = "B08 ring-flash-attention#67",
+    .operators = {"M07"}, .stands_for = "ring-flash-attention#67",
     .wrong = "the terms of dK are rounded to the dtype before they travel",
     .site = Site::kKernel, .cases = {cases::kCharted}, .names = {.tensors = {"dk"}},
     .subject = with_rounded_gradients(&Gradients::dk), .moot_with = kRoundsParts}},
   {"travelling_sum_narrow", {
-    .operators = {"M07"}, .stands_for = "B09 TransformerEngine#821",
+    .operators = {"M07"}, .stands_for = "TransformerEngine#821",
     .wrong = "dK and dV travel in the dtype, so that their sum is rounded at every hop",
     .site = Site::kCarrier, .cases = {cases::kCharted}, .names = {.tensors = {"dk", "dv"}},
     .subject = with_transfers([](Communicator& comm) {
@@ -79,7 +79,7 @@ const FaultGroup group{"precision", {
       };
     })}},
   {"delta_narrow", {
-    .operators = {"M07"}, .stands_for = "B09 TransformerEngine#821",
+    .operators = {"M07"}, .stands_for = "TransformerEngine#821",
     .wrong = "D, the row sum of dO O, is rounded to the dtype",
     .site = Site::kKernel, .cases = {cases::kCharted}, .names = {.tensors = {"dq", "dk"}},
     .subject = with_kernel([](Communicator&, const Case& test) {
@@ -89,7 +89,7 @@ const FaultGroup group{"precision", {
     }),
     .moot_with = cases::kOwnDelta}},
   {"hidden_tf32", {
-    .operators = {"M07"}, .stands_for = "NUMERICS 2.3 P3: hidden TF32",
+    .operators = {"M07"}, .stands_for = "hidden TF32",
     .wrong = "float32 operands are rounded to the 11 bits of TF32",
     .site = Site::kKernel, .cases = {cases::kCausal}, .dtypes = k32,
     .names = {.tensors = {"o", "lse"}},

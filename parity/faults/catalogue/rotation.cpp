@@ -74,22 +74,22 @@ const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"rotation", {
   {"hop_skipped", {
-    .operators = {"M13"}, .stands_for = "B31 TransformerEngine#2484",
+    .operators = {"M13"}, .stands_for = "TransformerEngine#2484",
     .wrong = "the block of step 1 is fetched and never used",
     .site = Site::kRotation, .cases = {cases::kCausal, kFive},
     .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(1)}},
   {"last_hop_skipped", {
-    .operators = {"M13"}, .stands_for = "BUGS 1.10: last KV hop unused",
+    .operators = {"M13"}, .stands_for = "last KV hop unused",
     .wrong = "the last block is fetched and never used",
     .site = Site::kRotation, .cases = {cases::kFull},
     .names = {.tensors = {"o", "lse"}, .words = {"steps"}}, .subject = skips(3)}},
   {"hop_skipped_in_backward", {
-    .operators = {"M13"}, .stands_for = "B31 TransformerEngine#2484",
+    .operators = {"M13"}, .stands_for = "TransformerEngine#2484",
     .wrong = "the backward pass leaves out step 1",
     .site = Site::kRotation, .cases = {cases::kGathered}, .names = {.words = {"steps"}},
     .subject = skips_in(Phase::kBackward, 1)}},
   {"hop_duplicated", {
-    .operators = {"M14"}, .stands_for = "NUMERICS 2.3 E1: duplicated block",
+    .operators = {"M14"}, .stands_for = "duplicated block",
     .wrong = "the block of step 1 is attended to twice, that of step 2 never",
     .site = Site::kRotation, .cases = {cases::kFull}, .names = kForward,
     .subject = with_rotation([](Communicator&, const Layout&) {
@@ -100,7 +100,7 @@ const FaultGroup group{"rotation", {
       };
     })}},
   {"block_attended_twice", {
-    .operators = {"M14"}, .stands_for = "B38 sglang#33327",
+    .operators = {"M14"}, .stands_for = "sglang#33327",
     .wrong = "the last block is attended to once more: its keys count double",
     .site = Site::kRotation, .cases = {cases::kFull},
     .names = {.tensors = {"o", "lse"}, .words = {"steps"}},
@@ -114,12 +114,12 @@ const FaultGroup group{"rotation", {
       };
     })}},
   {"wrong_owner", {
-    .operators = {"M15"}, .stands_for = "NUMERICS 4: swap peer",
+    .operators = {"M15"}, .stands_for = "swap peer",
     .wrong = "blocks are taken for those of the ring's other direction",
     .site = Site::kRotation, .cases = {cases::kCausal}, .names = kForward,
     .subject = mislabels(1)}},
   {"own_block_at_every_step", {
-    .operators = {"M15"}, .stands_for = "B70 vllm#48003",
+    .operators = {"M15"}, .stands_for = "vllm#48003",
     .wrong = "every step reads the own block, under the label of the right one",
     .site = Site::kRotation, .cases = {cases::kFull}, .names = kForward,
     .subject = with_rotation([](Communicator&, const Layout&) {
@@ -131,13 +131,13 @@ const FaultGroup group{"rotation", {
       };
     })}},
   {"layout_by_world_rank", {
-    .operators = {"M21"}, .stands_for = "B33 DeepSpeed#7672",
+    .operators = {"M21"}, .stands_for = "DeepSpeed#7672",
     .wrong = "in a group whose ranks are not those of the world, the layout is looked up with "
               "world ranks",
     .site = Site::kStrategy, .cases = {cases::kContiguous}, .names = kForward,
     .subject = ours_with(by_world_rank)}},
   {"group_rank_as_world_rank", {
-    .operators = {"M21"}, .stands_for = "B34 ART#919",
+    .operators = {"M21"}, .stands_for = "ART#919",
     .wrong = "rank 0 addresses its left neighbour for its right one",
     .site = Site::kCommunicator, .cases = {"ring:p2p/headtail/causal/P4/b2/hq4/hkv2/s40/d16/dv24"},
     .names = {.words = {"peer 0"}},
@@ -149,7 +149,7 @@ const FaultGroup group{"rotation", {
       };
     }), .hangs = true}},
   {"buffer_reused_while_it_is_sent", {
-    .operators = {"M42"}, .stands_for = "B16 PyTorch _attention.py",
+    .operators = {"M42"}, .stands_for = "PyTorch _attention.py",
     .wrong = "a block is overwritten before its neighbour has taken it",
     .site = Site::kRotation, .cases = {cases::kFull, kFive}, .names = kForward,
     .subject = with_rotation([](Communicator&, const Layout&) {
@@ -161,7 +161,7 @@ const FaultGroup group{"rotation", {
       };
     })}},
   {"context_parallelism_off", {
-    .operators = {"M47"}, .stands_for = "B35 axolotl#3928",
+    .operators = {"M47"}, .stands_for = "axolotl#3928",
     .wrong = "every rank attends to its own shard and sends nothing",
     .site = Site::kRotation, .cases = {cases::kCausal},
     .names = {.tensors = {"o", "lse"}, .words = {"bytes sent"}},
@@ -183,7 +183,7 @@ const FaultGroup group{"rotation", {
       };
     })}},
   {"context_parallelism_off_but_it_talks", {
-    .operators = {"M47"}, .stands_for = "B37 Automodel#3508",
+    .operators = {"M47"}, .stands_for = "Automodel#3508",
     .wrong = "blocks travel, and every rank attends to its own alone",
     .site = Site::kRotation, .cases = {cases::kCausal},
     .names = {.tensors = {"o", "lse"}, .words = {"steps"}},
@@ -195,7 +195,7 @@ const FaultGroup group{"rotation", {
       };
     })}},
   {"one_hop_too_many", {
-    .operators = {"M48"}, .stands_for = "B41 ringattention_jax.py",
+    .operators = {"M48"}, .stands_for = "ringattention_jax.py",
     .wrong = "K and V hop once more after the last step",
     .site = Site::kRotation, .cases = {cases::kCausal}, .names = {.words = {"messages"}},
     .subject = one_hop_more()}},

@@ -56,35 +56,35 @@ const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"scaling", {
   {"default_scale_always", {
-    .operators = {"M52"}, .stands_for = "B40 prime-rl#3007",
+    .operators = {"M52"}, .stands_for = "prime-rl#3007",
     .wrong = "the kernel hard-codes the scale 1/sqrt(d)",
     .site = Site::kKernel, .cases = {kScaled}, .names = kForward,
     .subject = with_scale(
         [](const Case& test) { return 1 / std::sqrt(static_cast<double>(test.dim)); })}},
   {"scale_applied_twice", {
-    .operators = {"M53"}, .stands_for = "NUMERICS 2.3 M8",
+    .operators = {"M53"}, .stands_for = "a scale of a kernel that its caller applies as well",
     .wrong = "the scale is applied to q and again to the scores",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_scale([](const Case& test) { return scale_of(test) * scale_of(test); })}},
   {"scale_by_all_heads", {
-    .operators = {"M54"}, .stands_for = "BUGS 1.1.5 DeepSpeed FPDT",
+    .operators = {"M54"}, .stands_for = "DeepSpeed FPDT",
     .wrong = "the scale is 1/sqrt(heads d), the width of the model",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_scale([](const Case& test) {
       return 1 / std::sqrt(static_cast<double>(test.q_heads * test.dim));
     })}},
   {"gradient_times_world", {
-    .operators = {"M36"}, .stands_for = "B73 Megatron-LM#673",
+    .operators = {"M36"}, .stands_for = "Megatron-LM#673",
     .wrong = "the loss is multiplied by P though nobody divides by it: dO, and all gradients",
     .site = Site::kInput, .cases = {cases::kCausal}, .names = kGradients,
     .subject = gradients_times([](const Case& test) { return test.world; })}},
   {"gradient_over_world", {
-    .operators = {"M37"}, .stands_for = "B75 Megatron-LM#3959",
+    .operators = {"M37"}, .stands_for = "Megatron-LM#3959",
     .wrong = "gradients are averaged over the ranks that share a sequence",
     .site = Site::kInput, .cases = {cases::kCausal}, .names = kGradients,
     .subject = gradients_times([](const Case& test) { return 1.0 / test.world; })}},
   {"mean_over_the_shard", {
-    .operators = {"M38"}, .stands_for = "B74 Megatron-LM#7513",
+    .operators = {"M38"}, .stands_for = "Megatron-LM#7513",
     .wrong = "the loss is a mean over the tokens of each shard: planted on dO, where shards "
               "hold different numbers of tokens",
     .site = Site::kInput,
@@ -92,12 +92,12 @@ const FaultGroup group{"scaling", {
     .names = kGradients,
     .subject = with_input(mean_over_the_shard)}},
   {"labels_shifted_after_sharding", {
-    .operators = {"M40"}, .stands_for = "B79 transformers#36607, B80 Automodel#3544",
+    .operators = {"M40"}, .stands_for = "transformers#36607, Automodel#3544",
     .wrong = "the last token of every run of a shard has no label: its dO is zero",
     .site = Site::kInput, .cases = {cases::kCausal}, .names = kGradients,
     .subject = with_input(shifted_in_the_shard)}},
   {"one_label_lost", {
-    .operators = {"M40"}, .stands_for = "B80 Automodel#3544",
+    .operators = {"M40"}, .stands_for = "Automodel#3544",
     .wrong = "one label of one rank is lost, which moves the loss by a percent",
     .site = Site::kInput, .cases = {cases::kCausal},
     .names = {.tensors = {"dq", "dk", "dv"}, .rank = 1},

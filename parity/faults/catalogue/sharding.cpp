@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cp/layout/balancer.h"
+#include "cp/layout/shard.h"
 #include "parity/faults/decorators/subject.h"
 #include "parity/faults/fault.h"
 #include "parity/faults/catalogue/cases.h"
@@ -37,13 +38,10 @@ SharedSubject dealt_by(const char* balancer) {
 // The shards are put in order a second time.
 SharedSubject reordered_twice() {
   return with_input([](Problem& local, Communicator& comm, const Case& test) {
-    std::vector<int64_t> order;
-    for (const Positions& shard : layout_of(test).queries)
-      for (const int64_t position : flatten(shard)) order.push_back(position);
+    std::vector<Span> order;
+    for (const Positions& own : layout_of(test).queries) order.insert(order.end(), own.begin(), own.end());
     Problem whole = whole_of(local, comm, test);
-    for_each(whole, [&](at::Tensor& x) {
-      x = x.index_select(2, at::tensor(order, at::kLong).to(x.device()));
-    });
+    for_each(whole, [&](at::Tensor& x) { x = shard(x, 2, order); });
     local = shard_of(whole, layout_of(test).queries.at(comm.rank()));
   });
 }
@@ -56,9 +54,7 @@ SharedSubject assembled_by(const char* balancer) {
       c.balance = balancer;
       return c;
     }();
-    output.o = whole_of(output.o, comm, other)
-                   .index_select(2, at::tensor(flatten(layout_of(test).queries.at(comm.rank())), at::kLong)
-                                        .to(output.o.device()));
+    output.o = shard(whole_of(output.o, comm, other), 2, layout_of(test).queries.at(comm.rank()));
   });
 }
 
@@ -122,12 +118,12 @@ const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"sharding", {
   {"reorder_missing", {
-    .operators = {"M22"}, .stands_for = "B42 slime#1871",
+    .operators = {"M22"}, .stands_for = "slime#1871",
     .wrong = "the sequence is cut into plain pieces and taken for head and tail ones",
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward,
     .subject = dealt_by("contiguous")}},
   {"reorder_doubled", {
-    .operators = {"M22"}, .stands_for = "B43 ms-swift#10071",
+    .operators = {"M22"}, .stands_for = "ms-swift#10071",
     .wrong = "the tokens are put in the balancer's order twice",
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward,
     .subject = reordered_twice()}},
@@ -137,37 +133,37 @@ const FaultGroup group{"sharding", {
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = kForward, .proves = "groups",
     .subject = with_parts(shard_of_the_world_rank)}},
   {"contiguous_taken_for_zigzag", {
-    .operators = {"M23"}, .stands_for = "B42 slime#1871",
+    .operators = {"M23"}, .stands_for = "slime#1871",
     .wrong = "plain shards are put together as head and tail ones",
     .site = Site::kBalancer, .cases = {cases::kContiguous}, .names = {.tensors = {"o"}},
     .subject = assembled_by("headtail")}},
   {"zigzag_taken_for_contiguous", {
-    .operators = {"M23"}, .stands_for = "B43 ms-swift#10071",
+    .operators = {"M23"}, .stands_for = "ms-swift#10071",
     .wrong = "head and tail shards are put together as plain ones",
     .site = Site::kBalancer, .cases = {cases::kCausal}, .names = {.tensors = {"o"}},
     .subject = assembled_by("contiguous")}},
   {"batch_and_heads_swapped", {
-    .operators = {"M24"}, .stands_for = "B48 DeepSpeed#5808",
+    .operators = {"M24"}, .stands_for = "DeepSpeed#5808",
     .wrong = "K and V are read with batch and heads the other way round",
     .site = Site::kInput, .cases = {kCube}, .names = kForward, .subject = misread_input(0, 1)}},
   {"heads_and_sequence_swapped", {
-    .operators = {"M24"}, .stands_for = "B28 diffusers#14338",
+    .operators = {"M24"}, .stands_for = "diffusers#14338",
     .wrong = "K and V are read with heads and sequence the other way round, where both are "
               "equal",
     .site = Site::kInput, .cases = {kCube}, .names = kForward, .subject = misread_input(1, 2)}},
   {"sequence_and_channels_swapped", {
-    .operators = {"M24"}, .stands_for = "B49 DeepSpeed#8317",
+    .operators = {"M24"}, .stands_for = "DeepSpeed#8317",
     .wrong = "K and V are read with sequence and channels the other way round",
     .site = Site::kInput, .cases = {kCube}, .names = kForward, .subject = misread_input(2, 3)}},
   {"strides_ignored", {
-    .operators = {"M41"}, .stands_for = "B84 pytorch#141816",
+    .operators = {"M41"}, .stands_for = "pytorch#141816",
     .wrong = "q is a view with other strides, and read as if it were contiguous",
     .site = Site::kInput, .cases = {cases::kCausal}, .names = kForward,
     .subject = with_input([](Problem& local, Communicator&, const Case&) {
       local.q = misread(local.q, 1, 2);
     })}},
   {"strides_ignored_from_batch_2", {
-    .operators = {"M41"}, .stands_for = "B86 sglang#39291",
+    .operators = {"M41"}, .stands_for = "sglang#39291",
     .wrong = "a slice of a batch is taken for contiguous, which it is only while the batch is "
               "1",
     .site = Site::kInput, .cases = {cases::kCausal}, .names = kForward,
@@ -183,7 +179,7 @@ const FaultGroup group{"sharding", {
       local.k = local.k.as_strided(sizes, at::empty(sizes, at::kMeta).strides()).clone();
     })}},
   {"sharded_twice", {
-    .operators = {"M25"}, .stands_for = "B47 axolotl#3498",
+    .operators = {"M25"}, .stands_for = "axolotl#3498",
     .wrong = "two layers shard: of each shard only one part in P is left",
     .site = Site::kInput, .cases = {cases::kFull}, .names = kForward,
     .subject = with_input([](Problem& local, Communicator& comm, const Case&) {
@@ -193,11 +189,11 @@ const FaultGroup group{"sharding", {
       });
     })}},
   {"heads_shared_modulo", {
-    .operators = {"M26"}, .stands_for = "B51 vllm-omni#5716, B52 VeOmni#162",
+    .operators = {"M26"}, .stands_for = "vllm-omni#5716, VeOmni#162",
     .wrong = "query head h reads key-value head h % Hkv in place of h / (Hq / Hkv)",
     .site = Site::kKernel, .cases = {kGroups}, .names = kForward, .subject = heads_modulo()}},
   {"ranks_without_kv_head", {
-    .operators = {"M27"}, .stands_for = "B53 LlamaFactory#10794",
+    .operators = {"M27"}, .stands_for = "LlamaFactory#10794",
     .wrong = "with fewer key-value heads than ranks, ranks from Hkv on hold no K and V",
     .site = Site::kInput, .cases = {kFewHeads}, .names = kForward,
     .subject = with_input([](Problem& local, Communicator& comm, const Case& test) {
@@ -206,7 +202,7 @@ const FaultGroup group{"sharding", {
       local.v.zero_();
     })}},
   {"offset_wraps", {
-    .operators = {"M57"}, .stands_for = "B94 mamba#1015",
+    .operators = {"M57"}, .stands_for = "mamba#1015",
     .wrong = "offsets into K and V in a type that wraps (at 512 elements here, at 2^31 there)",
     .site = Site::kKernel, .cases = {cases::kFull}, .names = kForward,
     .subject = offsets_wrap(512)}},

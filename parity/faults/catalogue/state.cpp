@@ -209,6 +209,14 @@ void one_strategy_for_all_passes(Parts& parts, Communicator&, const Case&) {
   };
 }
 
+// What a mask shows is known by the blocks alone.
+AroundKernel mask_of_the_first_call(Communicator&, const Case&) {
+  return {[first = std::optional<Mask>()](KernelCall& call) mutable {
+    if (!first) first = call.scores.mask;
+    call.scores.mask = *first;
+  }};
+}
+
 constexpr const char* kKept =
     "ring:allgather[keep]/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
 constexpr const char* kPositiveFirst =
@@ -238,7 +246,7 @@ const FaultGroup group{"state", {
     .site = Site::kStrategy, .cases = {cases::kCausal}, .names = kOutput,
     .proves = "repetition", .subject = never_cleared()}},
   {"tensor_kept_by_each_call", {
-    .operators = {"M51"}, .stands_for = "B92 TransformerEngine#1208, over calls",
+    .operators = {"M51"}, .stands_for = "TransformerEngine#1208, over calls",
     .wrong = "every call leaves a tensor behind",
     .site = Site::kCounters, .cases = {cases::kCausal}, .names = {.words = {"bytes more"}},
     .proves = "leak", .subject = kept_after_each_call()}},
@@ -252,6 +260,11 @@ const FaultGroup group{"state", {
     .wrong = "K and V that were gathered for one call serve the next, whose own they are not",
     .site = Site::kStrategy, .cases = {kKept}, .names = kForward, .proves = "saved-state",
     .subject = with_parts(one_strategy_for_all_passes)}},
+  {"mask_of_the_first_attention", {
+    .operators = {"M20", "M53"}, .stands_for = "a cache of block masks that comes with copied options",
+    .wrong = "what a mask shows of two blocks is taken from an attention with another mask",
+    .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward, .proves = "saved-state",
+    .subject = with_kernel(mask_of_the_first_call)}},
   {"output_in_its_own_history", {
     .operators = {"M51"}, .stands_for = "a custom autograd function that saves its own output",
     .wrong = "the output of every call through autograd keeps itself alive",
@@ -263,7 +276,7 @@ const FaultGroup group{"state", {
     .site = Site::kStrategy, .cases = {cases::kCausal}, .names = {.tensors = {"dq"}, .rank = 1},
     .proves = "run-to-run", .subject = lost_now_and_then()}},
   {"tags_of_two_bits", {
-    .operators = {"M45"}, .stands_for = "B87 sglang#24694: messages of two groups mixed up",
+    .operators = {"M45"}, .stands_for = "sglang#24694: messages of two groups mixed up",
     .wrong = "a group that is made after others receives what is not its own",
     .site = Site::kCommunicator, .cases = {cases::kCausal}, .names = kForward,
     .proves = "allocation-history", .subject = tags_of_two_bits()}},

@@ -84,8 +84,8 @@ class Beside final : public AttentionKernel {
   std::optional<std::string> refuses(const BlockShape& shape) const override {
     return kernel_->refuses(shape);
   }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return kernel_->workspace_bytes(shape);
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    return kernel_->call_bytes(shape);
   }
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
                   const Visibility& visibility) const override {
@@ -139,39 +139,39 @@ const Named kTravellers{.tensors = {"dk", "dv"}};
 
 const FaultGroup group{"streams", {
   {"kv_used_before_it_arrived",
-   race("M43", "B07 TransformerEngine#1624",
+   race("M43", "TransformerEngine#1624",
         "the stream that attends does not wait for the copy of K and V: another one does",
         kRing, kForward, kSlowMessages, with_hops(kKv, waited_for_beside))},
   {"gathered_kv_used_before_it_arrived",
-   race("M43", "B07 TransformerEngine#1624",
+   race("M43", "TransformerEngine#1624",
         "the stream that attends does not wait for the all-gather of K and V", kGather, kForward,
         kSlowMessages, with_hops("all-gather kv", waited_for_beside))},
   {"gradients_added_before_they_arrived",
-   race("M43", "B07 TransformerEngine#1624",
+   race("M43", "TransformerEngine#1624",
         "a term is added to the travelling sum while the sum is still being copied", kRing,
         kTravellers, kSlowMessages, with_hops(kSums, waited_for_beside))},
   {"gradients_sent_before_they_are_added",
-   race("M44", "B07 TransformerEngine#1624",
+   race("M44", "TransformerEngine#1624",
         "the travelling sum is sent from a stream that does not wait for its addition", kRing,
         kTravellers, kSlowKernels, with_hops(kSums, sent_from_beside))},
   {"kv_received_into_a_buffer_in_use",
-   race("M42", "B16 PyTorch _attention.py",
+   race("M42", "PyTorch _attention.py",
         "K and V are received into the buffer of a block that a kernel still reads", kRing,
         kForward, kSlowKernels, with_hops(kKv, received_beside))},
   {"gradients_received_into_a_buffer_in_use",
-   race("M42", "B16 PyTorch _attention.py",
+   race("M42", "PyTorch _attention.py",
         "a travelling sum is received into the buffer of one that is still being added to", kRing,
         kTravellers, kSlowKernels, with_hops(kSums, received_beside))},
   {"kv_overwritten_while_it_is_sent",
-   race("M42", "B16 PyTorch _attention.py",
+   race("M42", "PyTorch _attention.py",
         "the buffer of K and V is used again before the neighbour has copied it", kRing, kForward,
         kSlowMessages, with_hops(kKv, sender_waits_beside))},
   {"kernel_on_a_stream_that_does_not_wait",
-   race("M44", "B07 TransformerEngine#1624",
+   race("M44", "TransformerEngine#1624",
         "the kernel runs on a second stream that does not wait for K and V", kRing, kForward,
         kSlowMessages, with_kernel_that(Beside::Forgets::kWaitBefore))},
   {"merged_before_the_kernel_is_done",
-   race("M44", "B07 TransformerEngine#1624",
+   race("M44", "TransformerEngine#1624",
         "partial results are merged on a stream that does not wait for the kernel's", kRing,
         kForward, kSlowKernels, with_kernel_that(Beside::Forgets::kWaitAfter))},
 }};

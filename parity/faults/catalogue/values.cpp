@@ -13,7 +13,7 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr const char* kPositive = "ring:p2p/contiguous/full/P4/b2/hq6/hkv3/s32/d16/dv24/uniform";
+constexpr const char* kPositive = "ring:p2p/contiguous/full/P4/b2/hq6/hkv3/s32/d16/dv24/scale:2/uniform";
 constexpr const char* kOnes = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24/ones";
 constexpr const char* kCounted = "ring:p2p/contiguous/full/P4/b2/hq6/hkv3/s32/d16/dv24/census";
 // Means of 36 keys stay below 0.85.
@@ -89,19 +89,19 @@ const FaultGroup group{"values", {
     .proves = "channel-order",
     .subject = with_local([](Problem& local) { local.q.abs_(), local.k.abs_(); })}},
   {"integer_values", {
-    .stands_for = "a test whose V is all ones (BUGS 1.1.2)",
+    .stands_for = "a test whose V is all ones",
     .wrong = "V is rounded to whole numbers",
     .site = Site::kInput, .cases = {kOnes}, .names = {.words = {"another V"}},
     .proves = "adjoint",
     .subject = with_local([](Problem& local) { local.v.round_(); })}},
   {"values_clamped", {
-    .stands_for = "BUGS 2.1: saturating casts",
+    .stands_for = "saturating casts",
     .wrong = "V is clamped to [-8, 8]",
     .site = Site::kInput, .cases = {cases::kCausal}, .dtypes = kWide, .names = kOutput,
     .proves = "value-scale",
     .subject = with_local([](Problem& local) { local.v.clamp_(-8, 8); })}},
   {"queries_clamped", {
-    .stands_for = "BUGS 2.1: saturating casts",
+    .stands_for = "saturating casts",
     .wrong = "q is clamped to [-16, 16]",
     .site = Site::kInput, .cases = {cases::kCausal}, .dtypes = kWide, .names = kForward,
     .proves = "score-scale",
@@ -147,7 +147,7 @@ const FaultGroup group{"values", {
     .site = Site::kInput, .cases = {cases::kRagged}, .names = kOutput, .proves = "pads",
     .subject = with_input(mean_with_pads)}},
   {"passed_in_16_bits", {
-    .stands_for = "a test whose inputs have few bits (BUGS 1.1.2)",
+    .stands_for = "a test whose inputs have few bits",
     .wrong = "float64 q and v go through bf16",
     .site = Site::kInput, .cases = {kCounted}, .dtypes = {at::kDouble},
     .names = {.words = {"derivative"}}, .proves = "difference-quotient",

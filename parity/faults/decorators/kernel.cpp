@@ -17,8 +17,8 @@ class Around final : public AttentionKernel {
   std::optional<std::string> refuses(const BlockShape& shape) const override {
     return kernel_->refuses(shape);
   }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return kernel_->workspace_bytes(shape);
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    return kernel_->call_bytes(shape);
   }
   std::optional<TileSize> tile_size() const override { return kernel_->tile_size(); }
 

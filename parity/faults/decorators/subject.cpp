@@ -9,13 +9,13 @@
 namespace ringcheck::parity {
 namespace {
 
-at::Tensor gathered(const at::Tensor& x, Communicator& comm, const Layout& layout,
+at::Tensor gathered(const at::Tensor& x, Communicator& comm, const std::vector<Positions>& layout,
                     int64_t length) {
   std::vector<at::Tensor> shards;
   const at::Tensor own = x.contiguous();
   for (int rank = 0; rank < comm.size(); ++rank) shards.push_back(at::empty_like(own));
   comm.all_gather(own, shards, {"gather whole"}).wait();
-  return unshard(shards, 2, layout.queries, length);
+  return unshard(shards, 2, layout, length);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const C
 }
 
 at::Tensor whole_of(const at::Tensor& x, Communicator& comm, const Case& test) {
-  return gathered(x, comm, layout_of(test), test.seq);
+  return gathered(x, comm, layout_of(test).queries, test.seq);
 }
 
 Problem whole_of(const Problem& local, Communicator& comm, const Case& test) {
@@ -96,16 +96,25 @@ Problem shard_of(const Problem& whole, const Positions& positions) {
 
 RankOutput relaid(const Layout& layout, Communicator& comm, const Case& test,
                   const RankInput& input) {
-  const Problem whole = whole_of(input.local.to(comm.device()), comm, test);
-  Parts parts = options_of(test);
-  parts.plan.layout = layout;
-  const Positions& there = layout.queries.at(comm.rank());
-  RankInput moved{shard_of(whole, there), there};
-  moved.by_autograd = input.by_autograd;
-  RankOutput output = context_parallel_with(parts, comm, test, moved);
-  for (at::Tensor* x : {&output.o, &output.lse, &output.dq, &output.dk, &output.dv,
-                        &output.q_rotated, &output.k_rotated})
-    if (x->defined()) *x = shard(gathered(*x, comm, layout, test.seq), 2, input.positions);
+  const Layout here = input.layout ? *input.layout : layout_of(test);
+  const int rank = comm.rank();
+  const Problem local = input.local.to(comm.device());
+  const auto moved = [&](const at::Tensor& x, std::vector<Positions> Layout::*side,
+                         const Layout& from, const Layout& to) {
+    return x.defined() ? shard(gathered(x, comm, from.*side, test.seq), 2, (to.*side).at(rank)) : x;
+  };
+  const auto there = [&](const at::Tensor& x, std::vector<Positions> Layout::*side) {
+    return moved(x, side, here, layout);
+  };
+  RankInput other{{there(local.q, &Layout::queries), there(local.k, &Layout::keys),
+                   there(local.v, &Layout::keys), there(local.d_o, &Layout::queries)},
+                  layout.queries.at(rank), layout};
+  other.by_autograd = input.by_autograd;
+  RankOutput output = context_parallel_with(options_of(test), comm, test, other);
+  for (at::Tensor* x : {&output.o, &output.lse, &output.dq, &output.q_rotated})
+    *x = moved(*x, &Layout::queries, layout, here);
+  for (at::Tensor* x : {&output.dk, &output.dv, &output.k_rotated})
+    *x = moved(*x, &Layout::keys, layout, here);
   return output;
 }
 

@@ -44,7 +44,7 @@ void examine_ring(const Case& test, SelfTest& result) {
     is(found.forward.steps + found.backward.steps, 8, "steps");
     is(found.forward.merges, 4, "merges");
     is(found.kv_bytes, 3 * 240, "K and V held");
-    is(found.traveller_bytes, 2 * 480, "gradient travellers held");
+    is(found.traveller_bytes, 2 * 480, "bytes held of the dK and dV that travel home");
     for (int peer = 0; peer < 4; ++peer) {
       is(found.sent_to.at(peer), peer == (rank + 1) % 4 ? 6 * 240 + 4 * 480 : 0, "bytes to a peer");
       is(found.received_from.at(peer), peer == (rank + 3) % 4 ? 6 * 240 + 4 * 480 : 0,

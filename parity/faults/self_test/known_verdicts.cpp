@@ -102,10 +102,10 @@ class Examination {
         e.sigma.view(-1)[47 * i + 3] = sigmas;
       return verdict(e);
     };
-    demand(with(7, 1 / 7.9).status == Status::kPass, "finds 1.8 % of vacuity too much");
+    demand(with(7, 1 / 7.9).status == Status::kPass, "finds it too much that a zero passes for 1.8 % of the energy");
     demand(with(8, 1 / 7.9).status == Status::kInconclusive, "counts what a zero would pass");
     demand(with(8, 1 / 8.1).status == Status::kPass, "finds vacuous what is 8.1 sigma");
-    demand(near(with(8, 1 / 7.9).vacuity, 8.0 / kElements), "takes another vacuity");
+    demand(near(with(8, 1 / 7.9).vacuity, 8.0 / kElements), "counts another share of the energy for which a zero passes");
     for (int64_t rank = 0; rank < 3; ++rank) {
       Elements e;
       Elements::of_rank(e.sigma, rank).fill_(1);

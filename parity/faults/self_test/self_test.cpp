@@ -173,6 +173,13 @@ class Examination {
     wrong.ranks = known_.clean.ranks;
     wrong.ranks.back().peak_bytes += int64_t{1} << 40;
     demand(oracle_.variations || judged(wrong) == Status::kFail, "accepted a peak without a limit");
+    for (Stock RankCounts::*stock : {&RankCounts::forward_stock, &RankCounts::backward_stock})
+      for (size_t stage = 0; stage < kStages; ++stage) {
+        wrong.ranks = known_.clean.ranks;
+        (wrong.ranks.back().*stock).peaks[stage] += int64_t{1} << 40;
+        demand(oracle_.variations || judged(wrong) == Status::kFail,
+               "accepted a stage without a limit");
+      }
   }
 
   const Known& known_;

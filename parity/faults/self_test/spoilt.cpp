@@ -124,7 +124,7 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
       off(
           "the K and V held", [](RankRecord& r) -> int64_t& { return r.kv_bytes; }, by);
       off(
-          "the travellers held", [](RankRecord& r) -> int64_t& { return r.traveller_bytes; }, by);
+          "the bytes held of the dK and dV that travel home", [](RankRecord& r) -> int64_t& { return r.traveller_bytes; }, by);
       for (size_t peer = 0; peer < clean.ranks.size(); ++peer) {
         off(
             "the bytes sent to a peer",

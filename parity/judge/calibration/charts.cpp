@@ -67,7 +67,8 @@ std::vector<TensorVerdict> judged(const Case& test, const RunOptions& options) {
 
 }  // namespace
 
-std::map<std::string, Chart> measured_charts(Case test, int seeds, const Subject& subject) {
+std::map<std::string, Chart> measured_charts(Case test, int seeds, const Subject& subject,
+                                             const std::function<void()>& done) {
   if (seeds < kFewestSeeds)
     throw BadCase(c10::str(seeds, " seeds: a calibration needs at least ", kFewestSeeds));
   RunOptions options;
@@ -80,6 +81,7 @@ std::map<std::string, Chart> measured_charts(Case test, int seeds, const Subject
       rms[tensor.tensor].values.push_back(tensor.rms_z);
       bias[tensor.tensor].values.push_back(std::abs(tensor.bias));
     }
+    done();
   }
   std::map<std::string, Chart> charts;
   for (const auto& [tensor, z] : rms) {

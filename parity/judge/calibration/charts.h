@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -20,6 +21,8 @@ inline constexpr double kMostBias = kStat;
 // What RMS z and |bias| of O, dQ, dK and dV are over the seeds 1000, 1001, ... of a case, by tensor,
 // whatever the subject's charts were. Throws BadCase, which names the seed, where a run of it is no
 // pass: a chart of what is wrong would let it be so; and where a mean bias is above kMostBias.
-std::map<std::string, Chart> measured_charts(Case test, int seeds, const Subject& subject);
+// `done` is called after each seed.
+std::map<std::string, Chart> measured_charts(Case test, int seeds, const Subject& subject,
+                                             const std::function<void()>& done = [] {});
 
 }  // namespace ringcheck::parity

@@ -5,112 +5,12 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "parity/judge/comparison.h"
 
 namespace ringcheck::parity {
 namespace {
-
-double square(double x) { return x * x; }
-
-// The variances of docs/conservation.md, [batch, kv_heads, 1] where they depend on the data.
-struct Scales {
-  double stored;        // eta_o^2/3: one stored number below the smallest normal one
-  double merged;        // u_m^2/3: a partial result
-  double underflow;     // n eta_p^2/3: dS of a row, each by its underflow step
-  at::Tensor row;       // rho: relative, of all P of a row
-  at::Tensor coherent;  // psi: relative, of what is rounded alike because it is alike
-  at::Tensor each;      // alpha: relative, of what is rounded independently
-  at::Tensor product;   // Gamma: of <dO, v>, relative to |dO|^2
-};
-
-Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
-  const reference::Contract& c = how.contract;
-  const double d = static_cast<double>(s.k.size(-1)), d_v = static_cast<double>(s.dv.size(-1));
-  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
-  const double queries = static_cast<double>(std::max<int64_t>(s.queries, 1));
-  const double unit = square(c.u_a) / 3, input = square(c.u_in) / 3, world = how.world;
-  Scales x;
-  x.stored = square(std::max(c.eta_o, c.eta_e)) / 3;
-  x.merged = c.u_m > c.u_a ? square(c.u_m) / 3 : 0;
-  x.underflow = n * square(c.eta_p) / 3;
-  const at::Tensor score = how.scale * how.scale * s.q_largest.square() * s.k_largest.square();
-  const double log_n = std::log(n);
-  x.row = unit * ((5 * d / 6 + 4) * score + square(c.c_e) + n / 3 + 2 +
-                  3 * (1 + world) * (1 + 4 * (score + square(log_n)))) +
-          2 * input * score;
-  // How far the logits of a row spread: the sum over channels of E[q^2] var(k).
-  const at::Tensor k_variance = (s.k_squares / n - (s.k / n).square()).clamp_min(0);
-  const at::Tensor spread =
-      how.scale * how.scale * (s.q_squares / queries * k_variance).sum(-1, true);
-  const double widest = std::max({c.u_p, c.u_o, x.merged > 0 ? c.u_m : 0});
-  x.coherent = ((square(c.u_p) + square(c.u_o)) / 3 + x.merged + x.row) *
-                   (square(widest) / spread).clamp_max(1) +
-               square(std::min(1.0, n * c.eta_p)) / 3;
-  const double chain = unit * (std::max(n, queries) / 2 + 2 + world);
-  x.each = (square(c.u_o) + square(c.u_p)) / 3 + 3 * input + 2 * x.merged + 2 * chain + x.row;
-  x.product = (unit * (5 * d_v / 6 + 6) + 2 * input + x.underflow) * s.v_largest.square();
-  return x;
-}
-
-struct Law {
-  const char* name;
-  const char* says;
-  at::Tensor difference, variance;  // [batch, kv_heads, channels or 1]
-  at::Tensor wrong;                 // what the difference would be for a plainly wrong result
-  bool whole = false;               // over all channels together
-};
-
-// Errors follow the numbers that were added, of which only the sums are known: what cancels by
-// chance in one channel does not in all.
-at::Tensor with_mean(const at::Tensor& squares) { return squares + squares.mean(-1, true); }
-
-// Where scores are alike so are the dV of keys that the same queries see, and their roundings: of a
-// group of keys the sum is at most n times the sum of squares.
-Law dv_sums_to_do(const ConservationSums& s, const Scales& x) {
-  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
-  return {"C1", "sum dV = sum dO", s.dv - s.d_o,
-          x.each * with_mean(s.dv_squares) + x.row * s.d_o_squares +
-              x.coherent * (s.d_o_squares + s.d_o.square() + n * s.dv_squares) +
-              x.stored * s.keys,
-          s.d_o};
-}
-
-Law dk_sums_to_zero(const ConservationSums& s, const Scales& x, double scale) {
-  const at::Tensor errors_of_d = x.each * s.q_output_squares +
-                                 (x.coherent + x.each) * s.q_d_squares +
-                                 x.product * s.q_d_o_squares;
-  return {"C2", "sum dK = 0", s.dk,
-          x.each * with_mean(s.dk_squares) + x.stored * s.keys +
-              scale * scale * (errors_of_d + x.underflow * s.q_squares),
-          scale * s.q_d};
-}
-
-Law scores_are_bilinear(const ConservationSums& s, const Scales& x, const Arithmetic& how) {
-  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
-  const at::Tensor k_largest = how.scale * how.scale * s.k_largest.square();
-  const at::Tensor difference = s.dq_q - s.dk_k;
-  const at::Tensor variance =
-      x.each * with_mean(s.dq_q_squares + s.dk_k_squares + (s.k / n).square() * s.dk_squares) +
-      k_largest * (x.product * s.q_d_o_squares + x.underflow * s.q_squares) +
-      x.stored * (s.q_squares + s.k_squares);
-  const char* says = "sum dQ q = sum dK k";
-  if (how.rotated) return {"C3", says, difference, variance, s.dk_k};
-  const auto all = [](const at::Tensor& t) { return t.sum(-1, true); };
-  return {"C3", says, all(difference), all(variance) + x.each * (s.dq_q_norms + s.dk_k_norms),
-          all(s.dk_k), true};
-}
-
-Law output_is_linear_in_v(const ConservationSums& s, const Scales& x) {
-  return {"C4", "sum dV v = sum dO O", s.dv_v - s.do_o,
-          x.each * with_mean(s.do_o_squares + s.dv_v_squares) +
-              2 * x.coherent * (s.do_o_squares + s.do_o.square()) +
-              x.underflow * s.v_largest.square() * s.d_o_squares +
-              x.stored * (s.v_squares + s.d_o_squares),
-          s.dv_v};
-}
 
 // |difference| / sigma; a NaN or a scale that is not finite is infinite.
 at::Tensor z_of(const at::Tensor& difference, const at::Tensor& variance) {
@@ -159,17 +59,33 @@ std::string LawVerdict::text() const {
 
 std::vector<LawVerdict> judge_conservation(const ConservationSums& sums,
                                            const Arithmetic& how) {
-  const Scales scales = scales_of(sums, how);
-  std::vector<LawVerdict> laws{judged(dv_sums_to_do(sums, scales)),
-                               judged(dk_sums_to_zero(sums, scales, how.scale)),
-                               judged(scores_are_bilinear(sums, scales, how)),
-                               judged(output_is_linear_in_v(sums, scales))};
+  std::vector<LawVerdict> laws;
+  for (const Law& law : laws_of(sums, how)) laws.push_back(judged(law));
   if (!how.rotated) laws[1].status = Status::kNotApplicable;
   return laws;
 }
 
+bool explained(const std::vector<LawVerdict>& before, const std::vector<LawVerdict>& after) {
+  bool any = false;
+  for (size_t law = 0; law < before.size(); ++law) {
+    const bool failed = before[law].status == Status::kFail;
+    if (after[law].status == Status::kFail) return false;
+    if (failed && after[law].status == Status::kInconclusive) return false;
+    any |= failed;
+  }
+  return any;
+}
+
+bool mended(const std::vector<LawVerdict>& before, const std::vector<LawVerdict>& after) {
+  for (size_t law = 0; law < before.size(); ++law)
+    if (before[law].status == Status::kFail &&
+        !(std::abs(after[law].difference) < std::abs(before[law].difference) / 2))
+      return false;
+  return explained(before, after);
+}
+
 double output_variance(const ConservationSums& sums, const Arithmetic& arithmetic) {
-  return output_is_linear_in_v(sums, scales_of(sums, arithmetic)).variance.sum().item<double>();
+  return laws_of(sums, arithmetic).back().variance.sum().item<double>();
 }
 
 }  // namespace ringcheck::parity

@@ -5,21 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "parity/judge/conservation/conservation_sums.h"
+#include "parity/judge/conservation/laws.h"
 #include "parity/judge/verdict.h"
-#include "reference/errors/contract.h"
 
 namespace ringcheck::parity {
-
-// How the numbers were computed.
-struct Arithmetic {
-  reference::Contract contract;
-  double scale = 1;  // softmax scale
-  int world = 1;     // partial results merged
-  // q, k and their gradients are those after the rotary embedding, or there is none. Otherwise C2
-  // cannot be had, and C3 only over all channels together: rotations keep inner products.
-  bool rotated = true;
-};
 
 // One law where it is worst.
 struct LawVerdict {
@@ -41,6 +30,11 @@ struct LawVerdict {
 // C4 sum dV v = sum dO O, each in every channel. The sums are of the whole sequence.
 std::vector<LawVerdict> judge_conservation(const ConservationSums& sums,
                                            const Arithmetic& arithmetic);
+
+// Have the laws that `before` broke come to hold, and no other to fail? By larger scales, too.
+bool explained(const std::vector<LawVerdict>& before, const std::vector<LawVerdict>& after);
+// The same, by differences that have become smaller.
+bool mended(const std::vector<LawVerdict>& before, const std::vector<LawVerdict>& after);
 
 // The variance of C4 over all heads and channels together: of <dO, O> and of <dV, v>.
 double output_variance(const ConservationSums& sums, const Arithmetic& arithmetic);

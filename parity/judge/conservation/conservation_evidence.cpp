@@ -28,6 +28,9 @@ AttentionShard attention_of(const Case& test, const Problem& problem, const Outc
   const auto turned = [&](const at::Tensor& gradient) {
     return turn ? reference::rotate(gradient.to(at::kDouble), mask, reference_rope(test)) : gradient;
   };
+  const auto size = [&](const at::Tensor& gradient) {
+    return turn ? pair_norms(gradient.to(at::kDouble), reference_rope(test).pairing) : at::Tensor();
+  };
   return {tokens(turn ? outcome.q_rotated : problem.q),
           tokens(problem.d_o),
           outcome.tensors.o,
@@ -36,7 +39,9 @@ AttentionShard attention_of(const Case& test, const Problem& problem, const Outc
           tokens(problem.v),
           turned(outcome.tensors.dk),
           outcome.tensors.dv,
-          {}};
+          {},
+          size(outcome.tensors.dq),
+          size(outcome.tensors.dk)};
 }
 
 // Turning back and forth costs some units of the accumulation type, and what the angle of the last

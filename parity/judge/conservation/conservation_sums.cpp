@@ -41,7 +41,7 @@ int64_t tokens(const at::Tensor& x, const at::Tensor& y) {
 }
 
 void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Tensor& o,
-                 const at::Tensor& dq, const at::Tensor& seeing) {
+                 const at::Tensor& dq, const at::Tensor& dq_size, const at::Tensor& seeing) {
   const at::Tensor do_o = d_o * o, dq_q = dq * q, d = do_o.sum(-1, true);
   const at::Tensor q2 = q.square(), counted = at::where(seeing, d_o, 0.0);
   s.d_o = over_slots(counted);
@@ -49,7 +49,7 @@ void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Ten
   s.do_o = over_slots(do_o);
   s.do_o_squares = over_slots(do_o.square());
   s.dq_q = over_slots(dq_q);
-  s.dq_q_squares = over_slots(dq_q.square());
+  s.dq_q_squares = over_slots((dq_size * q).square());
   s.dq_q_norms = inner_squares(dq_q);
   s.q_squares = over_slots(q2);
   s.q_d = over_slots(q * d);
@@ -61,7 +61,7 @@ void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Ten
 }
 
 void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& dk,
-              const at::Tensor& dv) {
+              const at::Tensor& dk_size, const at::Tensor& dv) {
   const at::Tensor dk_k = dk * k, dv_v = dv * v;
   s.dv = over_slots(dv);
   s.dv_squares = over_slots(dv.square());
@@ -69,11 +69,11 @@ void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& 
   s.dv_v_squares = over_slots(dv_v.square());
   s.v_squares = over_slots(v.square());
   s.dk = over_slots(dk);
-  s.dk_squares = over_slots(dk.square());
+  s.dk_squares = over_slots(dk_size.square());
   s.k = over_slots(k);
   s.k_squares = over_slots(k.square());
   s.dk_k = over_slots(dk_k);
-  s.dk_k_squares = over_slots(dk_k.square());
+  s.dk_k_squares = over_slots((dk_size * k).square());
   s.dk_k_norms = inner_squares(dk_k);
   s.k_largest = largest(norms(k));
   s.v_largest = largest(norms(v));
@@ -84,21 +84,6 @@ void agree(bool holds, const char* what, const at::Tensor& a, const at::Tensor& 
   if (!holds)
     throw std::invalid_argument(c10::str("conservation laws: ", what, " have shapes ", a.sizes(),
                                          " and ", b.sizes(), ", which do not belong together"));
-}
-
-void check(const AttentionShard& x) {
-  for (const at::Tensor* t : {&x.q, &x.d_o, &x.o, &x.dq, &x.k, &x.v, &x.dk, &x.dv})
-    if (!t->defined() || t->dim() != 4)
-      throw std::invalid_argument("conservation laws: a tensor does not have four sizes");
-  agree(x.q.sizes() == x.dq.sizes(), "q and dq", x.q, x.dq);
-  agree(x.k.sizes() == x.dk.sizes(), "k and dk", x.k, x.dk);
-  agree(x.v.sizes() == x.dv.sizes(), "v and dv", x.v, x.dv);
-  agree(x.o.sizes() == x.d_o.sizes(), "o and do", x.o, x.d_o);
-  agree(x.q.sizes().slice(0, 3) == x.o.sizes().slice(0, 3), "q and o", x.q, x.o);
-  agree(x.k.sizes().slice(0, 3) == x.v.sizes().slice(0, 3), "k and v", x.k, x.v);
-  agree(x.q.size(0) == x.k.size(0) && x.q.size(3) == x.k.size(3) && x.v.size(3) == x.o.size(3) &&
-            x.k.size(1) > 0 && x.q.size(1) % x.k.size(1) == 0,
-        "q and k", x.q, x.k);
 }
 
 // The slots [begin, end) of x in float64, [batch, kv_heads, group, slots, dim].
@@ -128,8 +113,23 @@ int64_t slots_at_a_time(const at::Tensor& x) {
 
 }  // namespace
 
+void check_shapes(const AttentionShard& x) {
+  for (const at::Tensor* t : {&x.q, &x.d_o, &x.o, &x.dq, &x.k, &x.v, &x.dk, &x.dv})
+    if (!t->defined() || t->dim() != 4)
+      throw std::invalid_argument("conservation laws: a tensor does not have four sizes");
+  agree(x.q.sizes() == x.dq.sizes(), "q and dq", x.q, x.dq);
+  agree(x.k.sizes() == x.dk.sizes(), "k and dk", x.k, x.dk);
+  agree(x.v.sizes() == x.dv.sizes(), "v and dv", x.v, x.dv);
+  agree(x.o.sizes() == x.d_o.sizes(), "o and do", x.o, x.d_o);
+  agree(x.q.sizes().slice(0, 3) == x.o.sizes().slice(0, 3), "q and o", x.q, x.o);
+  agree(x.k.sizes().slice(0, 3) == x.v.sizes().slice(0, 3), "k and v", x.k, x.v);
+  agree(x.q.size(0) == x.k.size(0) && x.q.size(3) == x.k.size(3) && x.v.size(3) == x.o.size(3) &&
+            x.k.size(1) > 0 && x.q.size(1) % x.k.size(1) == 0,
+        "q and k", x.q, x.k);
+}
+
 ConservationSums conservation_sums(const AttentionShard& x) {
-  check(x);
+  check_shapes(x);
   const S none = zeros(x);
   S total = none;
   const int64_t kv_heads = x.k.size(1);
@@ -139,13 +139,15 @@ ConservationSums conservation_sums(const AttentionShard& x) {
         x.empty_rows.defined() ? part(x.empty_rows.unsqueeze(-1)).eq(0)
                                : at::ones({}, x.q.options().dtype(at::kBool));
     S some = none;
-    add_queries(some, part(x.q), part(x.d_o), part(x.o), part(x.dq), seeing);
+    add_queries(some, part(x.q), part(x.d_o), part(x.o), part(x.dq),
+                part(x.dq_size.defined() ? x.dq_size : x.dq), seeing);
     total = total + some;
   }
   for (int64_t begin = 0, step = slots_at_a_time(x.k); begin < x.k.size(2); begin += step) {
     const auto part = [&](const at::Tensor& t) { return widened(t, kv_heads, begin, begin + step); };
     S some = none;
-    add_keys(some, part(x.k), part(x.v), part(x.dk), part(x.dv));
+    add_keys(some, part(x.k), part(x.v), part(x.dk), part(x.dk_size.defined() ? x.dk_size : x.dk),
+             part(x.dv));
     total = total + some;
   }
   return total;

@@ -15,6 +15,9 @@ struct AttentionShard {
   at::Tensor q, d_o, o, dq;  // of the queries
   at::Tensor k, v, dk, dv;   // of the keys
   at::Tensor empty_rows;     // bool [batch, q_heads, slots]: queries that see no key; may be undefined
+  // Sizes of the numbers as which dq and dk were rounded; undefined where by their own: an element that
+  // was turned afterwards has errors of both of its pair.
+  at::Tensor dq_size = {}, dk_size = {};
 };
 
 // Everything the conservation laws need to know of a shard, in float64 and for every
@@ -25,7 +28,8 @@ struct ConservationSums {
   // By channel of v: over queries that see a key dO and dO^2; over keys dV and dV^2; of dO O and
   // of dV v the sum and the squares; v^2.
   at::Tensor d_o, d_o_squares, dv, dv_squares, do_o, do_o_squares, dv_v, dv_v_squares, v_squares;
-  // By channel of k: over keys dK, dK^2, k, k^2; of dQ q and of dK k the sum and the squares; over
+  // By channel of k: over keys dK, dK^2, k, k^2; of dQ q and of dK k the sum and the squares, squares
+  // by the sizes as which gradients were rounded; over
   // queries q^2, q D, q^2 D^2, q^2 sum_c dO^2 O^2, q^2 |dO|^2.
   at::Tensor dk, dk_squares, k, k_squares, dq_q, dq_q_squares, dk_k, dk_k_squares, q_squares, q_d,
       q_d_squares, q_output_squares, q_d_o_squares;
@@ -37,6 +41,9 @@ struct ConservationSums {
 
   bool empty() const { return !dv.defined(); }
 };
+
+// Throws std::invalid_argument where shapes disagree, and says which.
+void check_shapes(const AttentionShard& shard);
 
 // Memory: a few copies of 2^24 elements in float64, whatever the shard's size. Throws
 // std::invalid_argument where shapes disagree.

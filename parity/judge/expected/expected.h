@@ -12,8 +12,8 @@
 
 // What must have happened on each rank, from closed forms that share nothing with cp
 // (docs/counters.md): one file for each strategy, rotation and balancer, written from the papers,
-// which no subject can include. Only two limits ask cp: that of the peak for the plan and for the
-// workspace that the kernel says it needs, that of the work for the tiles by which it computes.
+// which no subject can include. Only limits ask cp: those of the peaks for the plan and for what the
+// kernel says that it allocates, that of the work for the tiles by which it computes.
 namespace ringcheck::parity {
 
 // Of one pass of one rank.
@@ -25,12 +25,22 @@ struct ExpectedPass {
   int64_t steps = 0;
   int64_t merges = 0;
 };
+// A block that a rank attends, and what its strategy then holds of blocks, partial results and sums.
+struct ExpectedStep {
+  struct Held {
+    int64_t attending = 0;  // while the kernel is called
+    int64_t combining = 0;  // at most from there to the next call, what the kernel returned included
+  };
+  int owner = 0;
+  Held forward, backward;
+};
 struct ExpectedCounters {
   ExpectedPass forward, backward;
   int64_t kv_bytes = 0, traveller_bytes = 0;    // most held at a time, exact
-  // Held beyond what was held before the passes, exact. A strategy says its part: blocks of K and V,
-  // and while it attends partial results and gradients.
+  // Held beyond what was held before the passes: exact, but for the peaks, which are upper bounds. A
+  // strategy says what it holds after the passes, and its steps in the order in which it takes them.
   Stock forward_stock, backward_stock;
+  std::vector<ExpectedStep> steps;
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
   // The most pairs that a kernel computes in a pass, where it says by which tiles.
@@ -40,7 +50,7 @@ struct ExpectedCounters {
 // Of every rank. Throws BadCase where the strategy of the case has no closed form.
 std::vector<ExpectedCounters> expected_counters(const Case& test);
 
-// A strategy: everything but the peak, the work and what lies around a strategy, which follow.
+// A strategy: everything but the peaks, the work and what lies around a strategy, which follow.
 struct ExpectedStrategy {
   std::function<ExpectedCounters(const Case& test, int rank)> counters;
 };
@@ -53,8 +63,9 @@ struct ExpectedRotation {
   };
   std::function<Moves(int world)> forward;
   std::function<Moves(int world, bool keep)> backward;
-  std::function<int64_t(int world)> kv_held, gradients_held;  // blocks, at most at a time
-  std::function<int64_t(int world)> gradients_attending;      // blocks, while one is attended
+  // Blocks held: of K and V at a step, of gradients when so many terms of them are there.
+  std::function<int64_t(int world, int step)> kv_held;
+  std::function<int64_t(int world, int terms)> gradients_held;
   // The share of its bytes that a rank sends to, and receives from, each other one.
   std::function<std::vector<double>(int world, int rank)> to, from;
   int64_t messages_a_block = 1;
@@ -95,9 +106,15 @@ int64_t gradient_block_bytes(const Case& test);
 int64_t partial_bytes(const Case& test);
 int64_t query_gradient_bytes(const Case& test);
 
+// What merging two partial results takes beside them.
+int64_t merge_bytes(const Case& test);
+
 // Adds to what a strategy holds what lies around every strategy: what a forward pass leaves for the
 // backward pass, and what that returns.
 void add_frame(const Case& test, int rank, ExpectedCounters& expected);
+
+// Adds the peaks: of every stage of a pass, and of all that a rank does.
+void add_peaks(const Case& test, int rank, ExpectedCounters& expected);
 
 // The most pairs of a rank, times batch and query heads, in tiles of this size: of each tile in which
 // some query sees some key the slots from the first that is seen to the last, to whole tiles.

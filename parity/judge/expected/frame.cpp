@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "parity/judge/expected/expected.h"
 
 namespace ringcheck::parity {
@@ -17,11 +19,19 @@ void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
   const bool rotates = test.rope.pairing != Rope::Pairing::kNone;
   const int64_t q = rotates || pads ? rows * test.dim * e : 0;
   const int64_t saved = q + rows * test.dim_v * e + rows * wide;
-  expected.forward_stock.attending += q;
-  expected.forward_stock.after += saved;
-  expected.backward_stock.attending += saved + rows * wide + (pads ? rows * test.dim_v * e : 0);
-  expected.backward_stock.after += saved + rows * test.dim * e + kv_block_bytes(test) +
-                                   (rotates && e == wide ? keys * test.dim * e : 0);
+  const int64_t beside = saved + rows * wide + (pads ? rows * test.dim_v * e : 0);
+  Stock &forward = expected.forward_stock, &backward = expected.backward_stock;
+  for (ExpectedStep& step : expected.steps) {
+    step.forward.attending += q;
+    step.forward.combining += q;
+    step.backward.attending += beside;
+    step.backward.combining += beside;
+    forward.attending = std::max(forward.attending, step.forward.attending);
+    backward.attending = std::max(backward.attending, step.backward.attending);
+  }
+  forward.after += saved;
+  backward.after += saved + rows * test.dim * e + kv_block_bytes(test) +
+                    (rotates && e == wide ? keys * test.dim * e : 0);
 }
 
 }  // namespace ringcheck::parity

@@ -20,9 +20,8 @@ const ExpectedRotations::Add registered{
     "allgather",
     {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
      [](int world, bool keep) { return ExpectedRotation::Moves{keep ? 0 : world - 1, world - 1}; },
-     [](int world) -> int64_t { return world + 1; },
-     [](int world) -> int64_t { return world == 1 ? 1 : 3; },
-     [](int world) -> int64_t { return world < 3 ? world - 1 : 3; }, everybody_else, everybody_else}};
+     [](int world, int) -> int64_t { return world + 1; },
+     [](int, int terms) -> int64_t { return terms < 2 ? terms : 3; }, everybody_else, everybody_else}};
 
 }  // namespace
 }  // namespace ringcheck::parity

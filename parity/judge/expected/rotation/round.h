@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "parity/judge/expected/expected.h"
 
 namespace ringcheck::parity {
@@ -17,9 +19,8 @@ inline ExpectedRotation passed_round() {
   };
   return {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
           [](int world, bool) { return ExpectedRotation::Moves{world - 1, world > 1 ? world : 0}; },
-          [](int world) -> int64_t { return world < 3 ? world : 3; },
-          [](int world) -> int64_t { return world == 1 ? 1 : 2; },
-          [](int world) -> int64_t { return world == 1 ? 0 : 2; },
+          [](int world, int step) -> int64_t { return std::min(world, step == 0 ? 2 : 3); },
+          [](int world, int terms) -> int64_t { return std::min({world, terms * 2, 2}); },
           [=](int world, int rank) { return only(world, rank + 1); },
           [=](int world, int rank) { return only(world, rank + world - 1); }};
 }

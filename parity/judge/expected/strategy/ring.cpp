@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "parity/case/text.h"
@@ -22,6 +23,20 @@ std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares
   return parts;
 }
 
+// While it attends it holds a partial result and, from the second step on, a sum of dQ. Then the
+// partial result of the block is merged, its dQ added, and its dK and dV are put where they travel.
+ExpectedStep step_of(const Case& test, int owner, int step, const ExpectedRotation& moves) {
+  const int64_t kv = moves.kv_held(test.world, step) * kv_block_bytes(test);
+  const int64_t partial = partial_bytes(test), gradient = gradient_block_bytes(test);
+  const int64_t term = query_gradient_bytes(test), sum = step > 0 ? term : 0;
+  const int64_t before = moves.gradients_held(test.world, step) * gradient;
+  const int64_t after = moves.gradients_held(test.world, step + 1) * gradient;
+  const int64_t attending = kv + sum + before;
+  return {owner,
+          {kv + partial, kv + 2 * partial + merge_bytes(test)},
+          {attending, attending + term + gradient + std::max(sum, after - before)}};
+}
+
 // Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, each merged forward; S = QK'
 // and PV forward; S again, dP = dO V', dV = P' dO, dQ = dS K and dK = dS' Q backward.
 ExpectedCounters counters(const Case& test, int rank) {
@@ -38,15 +53,13 @@ ExpectedCounters counters(const Case& test, int rank) {
   expected.forward.merges = test.world;
   expected.backward = pass(test, rank, moves.backward(test.world, keep), moves.messages_a_block,
                            6 * test.dim + 4 * test.dim_v);
-  expected.kv_bytes = moves.kv_held(test.world) * kv_block_bytes(test);
-  expected.traveller_bytes = moves.gradients_held(test.world) * gradient_block_bytes(test);
-  // While it attends a partial result and, from the second step on, a sum of dQ.
-  const int64_t kv = kv_block_bytes(test), kept = keep ? moves.kv_held(test.world) : 1;
-  expected.forward_stock = {expected.kv_bytes + partial_bytes(test), kept * kv};
-  expected.backward_stock = {
-      expected.kv_bytes + (test.world > 1 ? query_gradient_bytes(test) : 0) +
-          moves.gradients_attending(test.world) * gradient_block_bytes(test),
-      kept * kv};
+  for (int step = 0; step < test.world; ++step)
+    expected.steps.push_back(step_of(test, (rank + test.world - step) % test.world, step, moves));
+  const int64_t kv = kv_block_bytes(test), last = test.world - 1;
+  expected.kv_bytes = moves.kv_held(test.world, last) * kv;
+  expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
+  const int64_t kept = keep ? expected.kv_bytes : kv;
+  expected.forward_stock.after = expected.backward_stock.after = kept;
   const int64_t total = expected.forward.bytes + expected.backward.bytes;
   expected.sent_to = shared_out(total, moves.to(test.world, rank));
   expected.received_from = shared_out(total, moves.from(test.world, rank));

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <initializer_list>
+
+#include "cp/attention/attention_kernel.h"
+#include "parity/judge/expected/expected.h"
+
+namespace ringcheck::parity {
+namespace {
+
+// Bytes of the tensors of a rank.
+struct Sizes {
+  Sizes(const Case& test, int rank)
+      : e(static_cast<int64_t>(c10::elementSize(test.dtype))),
+        wide(test.dtype == at::kDouble ? 8 : 4), slots(slots_of_rank(test)),
+        pads(pads_of_rank(test, rank)), rotates(test.rope.pairing != Rope::Pairing::kNone),
+        converts(e < wide), rows(test.batch * test.q_heads * slots),
+        keys(test.batch * test.kv_heads * slots), dim(test.dim), dim_v(test.dim_v) {}
+
+  int64_t e, wide, slots, pads;
+  bool rotates, converts;
+  int64_t rows, keys, dim, dim_v;
+
+  // To rotate x, which has so many vectors: angles, their cosines and sines, the four products, their
+  // two sums, and these as one tensor.
+  int64_t turning(int64_t vectors) const {
+    const int64_t tables = slots * dim * 8 + 8 * slots + 4 * dim;
+    return 4 * vectors * dim * wide + tables;
+  }
+  // q or k as it comes, with its pads cleared and rotated: what that takes, and what it leaves.
+  int64_t preparing(int64_t vectors) const {
+    const int64_t cleared = pads > 0 ? vectors * dim * e : 0;
+    return rotates ? cleared + (converts ? vectors * dim * wide : 0) + turning(vectors) : cleared;
+  }
+  int64_t prepared(int64_t vectors) const {
+    return rotates || pads > 0 ? vectors * dim * e : 0;
+  }
+  int64_t cleared_d_o() const { return pads > 0 ? rows * dim_v * e : 0; }
+  // A gradient rotated back and rounded: what that takes, and what it leaves.
+  int64_t finishing(int64_t vectors) const { return rotates ? turning(vectors) : finished(vectors); }
+  int64_t finished(int64_t vectors) const {
+    return rotates || converts ? vectors * dim * e : 0;
+  }
+};
+
+// Numbers that are tensors, and what else is small.
+constexpr int64_t kOdds = 1 << 10;
+
+// On a GPU also what its libraries keep, and what its allocator hands out more than it was asked for:
+// up to 2 MiB a buffer.
+int64_t odds_of(const Case& test) {
+  return test.device == "cpu" ? kOdds : (80 + 2 * int64_t{test.world}) << 21;
+}
+
+// What a kernel says that it allocates for a block.
+CallBytes call_bytes(const Plan& plan, const Case& test, int rank, int owner) {
+  return plan.kernel->call_bytes(
+      {.dtype = test.dtype, .device = device_type_of(test), .batch = test.batch,
+       .q_heads = test.q_heads, .kv_heads = test.kv_heads, .dim = test.dim, .dim_v = test.dim_v,
+       .visibility = {plan.scores.mask, plan.layout.queries.at(rank), plan.layout.keys.at(owner)},
+       .scale = plan.scores.scale});
+}
+
+void raise(int64_t& peak, std::initializer_list<int64_t> bytes) {
+  peak = std::max(peak, std::max(bytes));
+}
+
+// Before the first block is attended. Forward q, v and k are prepared, then K and V packed; backward
+// D = rowsum(dO * O) is computed. Then the first block comes.
+void prepare(const Sizes& n, int64_t block, ExpectedCounters& expected) {
+  const int64_t q = n.prepared(n.rows), k = n.prepared(n.keys);
+  const int64_t v = n.pads > 0 ? n.keys * n.dim_v * n.e : 0;
+  raise(expected.forward_stock.peak(Stage::kPrepare),
+        {n.preparing(n.rows), q + v + n.preparing(n.keys), q + v + k + block,
+         expected.steps.front().forward.attending});
+  const int64_t products = (n.converts ? 3 : 1) * n.rows * n.dim_v * n.wide + n.rows * n.wide;
+  raise(expected.backward_stock.peak(Stage::kPrepare),
+        {expected.forward_stock.after + n.cleared_d_o() + products,
+         expected.steps.front().backward.attending});
+}
+
+// While blocks are attended, and between them.
+void attend(const Case& test, int rank, ExpectedCounters& expected) {
+  const Plan plan = plan_of(test);
+  for (const ExpectedStep& step : expected.steps) {
+    const CallBytes call = call_bytes(plan, test, rank, step.owner);
+    raise(expected.forward_stock.peak(Stage::kAttend), {step.forward.attending + call.forward});
+    raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + call.backward});
+    raise(expected.forward_stock.peak(Stage::kCombine), {step.forward.combining});
+    raise(expected.backward_stock.peak(Stage::kCombine), {step.backward.combining});
+  }
+}
+
+// When the strategy is through: forward O is rounded; backward dQ and then dK are rotated back and
+// rounded, and dV is rounded.
+void finish(const Case& test, const Sizes& n, ExpectedCounters& expected) {
+  const int64_t saved = expected.forward_stock.after;
+  raise(expected.forward_stock.peak(Stage::kFinish),
+        {saved + (n.converts ? n.rows * n.dim_v * n.wide : 0)});
+  const int64_t dq = n.finished(n.rows), dk = n.finished(n.keys);
+  const int64_t dv = n.converts ? n.keys * n.dim_v * n.e : 0;
+  const int64_t held = saved + n.rows * n.wide + n.cleared_d_o() + query_gradient_bytes(test) +
+                       gradient_block_bytes(test);
+  raise(expected.backward_stock.peak(Stage::kFinish),
+        {held + n.finishing(n.rows), held + dq + n.finishing(n.keys), held + dq + dk + dv});
+}
+
+}  // namespace
+
+// Contiguous tensor operations, one after the other: the weights of both sides, their exponentials and
+// sums, then four tensors as large as O.
+int64_t merge_bytes(const Case& test) {
+  const int64_t wide = test.dtype == at::kDouble ? 8 : 4;
+  const int64_t rows = test.batch * test.q_heads * slots_of_rank(test);
+  return rows * ((4 * test.dim_v + 5) * wide + 2);
+}
+
+// Where q, k, v and dO lie before the passes is the subject's affair; ours copies them.
+void add_peaks(const Case& test, int rank, ExpectedCounters& expected) {
+  const Sizes n(test, rank);
+  prepare(n, kv_block_bytes(test), expected);
+  attend(test, rank, expected);
+  finish(test, n, expected);
+  int64_t most = expected.backward_stock.after + (n.rotates ? n.keys * n.dim * n.e : 0);
+  for (Stock* stock : {&expected.forward_stock, &expected.backward_stock})
+    for (int64_t& peak : stock->peaks) {
+      peak += odds_of(test);
+      most = std::max(most, peak);
+    }
+  expected.peak_bytes =
+      (n.rows + n.keys) * (n.dim + n.dim_v) * n.e + 16 * n.pads + most;
+}
+
+}  // namespace ringcheck::parity
