@@ -35,7 +35,7 @@ class NullKernel final : public AttentionKernel {
     benchmark::DoNotOptimize(visibility.strips().data());
     return term_;
   }
-  int64_t workspace_bytes(const BlockShape&) const override { return 0; }
+  CallBytes call_bytes(const BlockShape&) const override { return {}; }
 
  private:
   Partial part_;

@@ -3,6 +3,8 @@
 #include "bench/rig.h"
 #include "bench/sweep.h"
 #include "cp/device/cuda_library.h"
+#include "parity/judge/oracle.h"
+#include "parity/subject/world.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -26,6 +28,20 @@ void verification(benchmark::State& state, parity::Case test) {
   state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
+// From what a subject returned to what every oracle of one run says of it.
+void judging(benchmark::State& state, const parity::Case& test) {
+  const parity::SharedSubject subject = parity::subject_of(test);
+  const parity::Outcome outcome = parity::solve_on_threads({test}, *subject);
+  const parity::Problem problem = parity::problem_of(test).to(outcome.tensors.o.device());
+  const std::vector<parity::Outcome> no_variations;
+  const parity::Evidence evidence{test, *subject, problem, outcome, no_variations, [] {}};
+  for (auto _ : state)
+    for (const std::string& name : parity::oracles_of_one_run())
+      if (parity::Oracles::at(name).judge(evidence).status == parity::Status::kFail)
+        return state.SkipWithError((name + " fails " + parity::to_text(test)).c_str());
+  state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
 // Two ranks that share a GPU, at a shape that is trained.
 void add_gpu(std::vector<Benchmark>& list) {
   for (const char* kernel : {"cudnn", "wgmma"})
@@ -34,9 +50,11 @@ void add_gpu(std::vector<Benchmark>& list) {
       test.device = "cuda";
       test.kernel = kernel;
       test.kv_heads = kv_heads;
-      list.push_back({std::string("verification/cuda/") + kernel + "/P2/hq32/hkv" +
-                          std::to_string(kv_heads) + "/s8192/d128",
+      const std::string shape = std::string("/cuda/") + kernel + "/P2/hq32/hkv" +
+                                std::to_string(kv_heads) + "/s8192/d128";
+      list.push_back({"verification" + shape,
                       [test](benchmark::State& state) { verification(state, test); }});
+      list.push_back({"judging" + shape, [test](benchmark::State& state) { judging(state, test); }});
     }
 }
 

@@ -38,8 +38,9 @@ for file in "$staging"/*/*; do
 done >"$script"
 cmake -P "$script" >/dev/null
 rm "$script"
-# What a node has no reason to have; it looks for nothing and has no path to set.
-ldd "$build/bin/ringcheck_bench" | awk '/libbenchmark/ {print $3}' | xargs cp -L -t "$staging/lib/"
+# What a node has no reason to have; they look for nothing and have no path to set.
+ldd "$build/bin/ringcheck_bench" "$build/bin/ringcheck" |
+  awk '/libbenchmark|libsqlite3|libz\.so/ {print $3}' | sort -u | xargs cp -L -t "$staging/lib/"
 install -m 755 "$ci"/bundle/* "$ci/gpu.sh" "$staging/"
 ln -s run "$staging/ringcheck"
 

@@ -40,7 +40,7 @@ for page in "${pages[@]}"; do
     sed -E $'s/^[[:space:]\x60]//; s/[\x60.,:;)]+$//')
   while read -r target; do
     check "$page" "a link to $target" "$(dirname "$page")/$target"
-  done < <(grep -oE '\]\([^)#:]+' "$page" | cut -c3-)
+  done < <(awk '/^```/ { code = !code } !code' "$page" | grep -oE '\]\([^)#:]+' | cut -c3-)
 done
 
 ((wrong == 0)) && echo "docs: all $count paths on ${#pages[@]} pages exist"

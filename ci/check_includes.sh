@@ -11,9 +11,9 @@ cd -- "${1:-$(dirname -- "${BASH_SOURCE[0]}")/..}"
 boxes=${2:-build/release/boxes.txt}
 [[ -s $boxes ]] || { echo "includes: no boxes in $boxes; configure with cmake --preset release first" >&2; exit 2; }
 
-folders=(reference cp kernels parity reports property_tests bench cli)
+folders=(abi examples reference cp kernels parity reports property_tests bench cli)
 sources=(--include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh')
-generated='version|contract_texts|regression_texts'
+generated='version|contract_texts|dashboard_texts|regression_texts'
 wrong=0
 
 # report RULE FOUND   where something was found, the rule is broken.

@@ -10,7 +10,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 build=$(realpath -- "$1") compiler=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp -r CMakeLists.txt CMakePresets.json cmake reference cp kernels parity reports property_tests bench cli "$scratch"
+cp -r CMakeLists.txt CMakePresets.json cmake abi examples reference cp kernels parity reports property_tests bench cli "$scratch"
 wrong=0
 fail() {
   echo "includes test: $*" >&2

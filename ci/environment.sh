@@ -15,7 +15,10 @@ RINGCHECK_PYTHON=$(/usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.ve
 RINGCHECK_ENV=$({ cat "$RINGCHECK_ROOT"/ci/requirements/*.txt && echo "$RINGCHECK_PYTHON"; } | sha256sum)
 RINGCHECK_ENV=$RINGCHECK_CACHE/env-${RINGCHECK_ENV:0:12}
 RINGCHECK_SITE=$RINGCHECK_ENV/lib/$RINGCHECK_PYTHON/site-packages
-export RINGCHECK_ROOT RINGCHECK_CACHE RINGCHECK_ENV
+# What checks alone use is in another one, so that a linter does not bring LibTorch anew.
+RINGCHECK_TOOLS=$({ cat "$RINGCHECK_ROOT"/ci/requirements/tools/*.txt && echo "$RINGCHECK_PYTHON"; } | sha256sum)
+RINGCHECK_TOOLS=$RINGCHECK_CACHE/tools-${RINGCHECK_TOOLS:0:12}
+export RINGCHECK_ROOT RINGCHECK_CACHE RINGCHECK_ENV RINGCHECK_TOOLS
 
 # Whether CUDA is set up and compiled: as RINGCHECK_CUDA says (1 or 0), else where there is a GPU.
 # CMakePresets.json reads the answer.

@@ -21,21 +21,29 @@ cat >"$scratch/bin/ringcheck" <<'PROGRAM'
 echo "$(basename "$0") $*" >>"$NIGHTLY_TEST/calls"
 name=$1
 [[ " $* " != *" --clean "* ]] || name=clean
-[[ $(basename "$0") == ringcheck ]] || name=search
+case $(basename "$0") in
+  ringcheck_search) name=search ;;
+  bad_inputs_test) name=inputs ;;
+  ringcheck_fuzz)
+    name=fuzz
+    (($# > 0)) || exec echo case_text
+    echo "Done $(cat "$NIGHTLY_TEST/inputs_done" 2>/dev/null || echo 10000000) runs in 2 second(s)"
+    ;;
+esac
 [[ ! -e $NIGHTLY_TEST/slow ]] || sleep 30
 sleep 0.2
 exit "$(cat "$NIGHTLY_TEST/$name" 2>/dev/null || echo 0)"
 PROGRAM
 chmod +x "$scratch/bin/ringcheck"
-ln -s ringcheck "$scratch/bin/ringcheck_search"
+for name in ringcheck_search ringcheck_fuzz bad_inputs_test; do ln -s ringcheck "$scratch/bin/$name"; done
 export NIGHTLY_TEST=$scratch RINGCHECK_PROGRAMS=$scratch/bin RINGCHECK_BUDGET=2
-parts=(refusals conformance clean faults search)
+parts=(refusals conformance clean faults search inputs fuzz)
 
 # expect CODE PART=CODE...   of all parts, when these end so.
 expect() {
   local code=$1 part
   shift
-  rm -f "$scratch"/{refusals,verify,clean,faults,search,calls}
+  rm -f "$scratch"/{refusals,verify,clean,faults,search,inputs,fuzz,calls}
   for part in "$@"; do echo "${part#*=}" >"$scratch/${part%=*}"; done
   PATH=$scratch/none:/usr/bin:/bin ci/nightly.sh "$scratch/out" "${parts[@]}" >"$scratch/said" 2>&1
   local ended=$?
@@ -58,10 +66,18 @@ expect 1 faults=1
 expect 70 faults=70 verify=1 search=5
 expect 5 search=5 verify=1
 expect 1 verify=1 clean=4
+expect 1 inputs=1
+expect 5 fuzz=5
+grep -q '^ringcheck_fuzz case_text -runs=10000000 .* -seed=' "$scratch/calls" || fail "a parser is not fuzzed"
+echo 9999999 >"$scratch/inputs_done"
+expect 6
+grep -q 'fuzz_case_text .* 6 .* 9999999 of 10000000 inputs: out of time' "$scratch/said" || fail "too few inputs are not said"
+expect 5 fuzz=5
+rm "$scratch/inputs_done"
 expect 4 clean=4 refusals=6
 expect 2 refusals=2 faults=6
 expect 6 faults=77
-expect 77 refusals=77 verify=77 clean=77 faults=77 search=77
+expect 77 refusals=77 verify=77 clean=77 faults=77 search=77 inputs=77 fuzz=77
 expect 70 verify=139
 (($(grep -c -- '--clean' "$scratch/calls") > 0)) || fail "after a part that died nothing ran"
 touch "$scratch/slow"

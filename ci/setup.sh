@@ -13,11 +13,15 @@ python_packages=(python3 python3-venv ca-certificates)
 packages=(
   "${python_packages[@]}" g++ git ccache lld
   libopenmpi-dev openmpi-bin librandom123-dev nlohmann-json3-dev libcli11-dev libboost-dev
+  libsqlite3-dev zlib1g-dev node-d3
 )
 [[ ${RINGCHECK_TESTS:-1} == 0 ]] || packages+=(
   procps shellcheck python3-jsonschema librapidcheck-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libmpfr-dev libgmp-dev
+  libmpfr-dev libgmp-dev libclang-rt-14-dev python3-websocket
+  libxml2-utils cmark-gfm libbenchmark-tools python3-scipy
 )
+# What the dashboard is tested in; Ubuntu has no such package, and the test says that it was skipped.
+[[ ${RINGCHECK_TESTS:-1} == 0 ]] || ! grep -qs '^ID=debian' /etc/os-release || packages+=(chromium-headless-shell)
 
 # Download sizes in MB of what ci/requirements pins, x86-64 wheels.
 cpu_wheels=(
@@ -64,6 +68,9 @@ apt_megabytes() {
 apt_install() {
   as_root apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@" >&2
 }
+
+# Into the folder where we are, as whoever we are.
+apt_download() { apt-get -o APT::Sandbox::User=root download -qq "$@"; }
 
 # Before anything is downloaded: may packages be installed, and which?
 find_packages() {
@@ -115,10 +122,14 @@ pip_install() {
 
 # No trace of the folder's first name: CMake's programs directly, the scripts with their new place.
 settle() {
-  local from=$1 to=$2 name file
+  local from=$1 to=$2 name
   for name in cmake ctest cpack; do
     ln -sfn "../lib/$RINGCHECK_PYTHON/site-packages/cmake/data/bin/$name" "$from/bin/$name"
   done
+  settle_scripts "$from" "$to"
+}
+settle_scripts() {
+  local from=$1 to=$2 file
   grep -lIr --exclude-dir=lib -- "$from" "$from" | while IFS= read -r file; do
     sed -i "s|$from|$to|g" "$file"
   done
@@ -170,6 +181,27 @@ install_environment() {
   environment_complete || install_cuda
 }
 
+# Linters of the templates, and promtool: of Debian's prometheus the one program, since the package
+# would start a server.
+install_tools() {
+  local partial=$RINGCHECK_CACHE/partial-$$ python
+  [[ ! -e $RINGCHECK_TOOLS/complete ]] || return 0
+  exec 9>"$RINGCHECK_CACHE/setup.lock"
+  flock 9
+  [[ ! -e $RINGCHECK_TOOLS/complete ]] || return 0
+  say "downloading 70 MB of tools for checks into $RINGCHECK_TOOLS"
+  rm -rf "$RINGCHECK_TOOLS" "$partial"
+  /usr/bin/python3 -m venv "$partial"
+  python=$partial/bin/python3
+  pip_install -r "$ci/requirements/tools/pypi.txt"
+  (cd "$partial" && { apt_download prometheus || { as_root apt-get update -qq && apt_download prometheus; }; }) >&2
+  dpkg-deb --fsys-tarfile "$partial"/prometheus_*.deb | tar -x -C "$partial/bin" --strip-components 3 ./usr/bin/promtool
+  rm "$partial"/prometheus_*.deb
+  settle_scripts "$partial" "$RINGCHECK_TOOLS"
+  touch "$partial/complete"
+  mv "$partial" "$RINGCHECK_TOOLS"
+}
+
 find_packages
 mapfile -t first < <(missing_packages "${python_packages[@]}")
 ((${#first[@]} == 0)) || apt_install "${first[@]}"
@@ -183,5 +215,6 @@ if ((${#missing[@]})); then
   apt=$!
 fi
 install_environment
+[[ ${RINGCHECK_TESTS:-1} == 0 ]] || install_tools
 [[ -z $apt ]] || wait "$apt" || fail "distribution packages could not be installed"
 say "ready: $RINGCHECK_ENV$([[ $RINGCHECK_WITH_CUDA == OFF ]] || echo ", with CUDA")"

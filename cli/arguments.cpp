@@ -6,10 +6,12 @@
 
 #include <algorithm>
 
+#include "cli/screen.h"
 #include "cli/usage_error.h"
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "parity/case/text.h"
+#include "reports/text.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -34,11 +36,46 @@ Words options_of(const CLI::App& subcommand) {
 }
 
 // A word that was left over, and what it may have been meant to be.
-std::string unexpected(const std::string& word, const std::string& of, const Words& known) {
+std::string unexpected(const std::string& word, const Words& known) {
   const std::string name = word.substr(0, word.find('='));
   const std::string meant = parity::nearest(name, known);
-  return of + ": unknown word '" + name + "'" +
-         (meant.empty() ? "" : "; did you mean " + meant + "?") + "\n";
+  return "unknown word '" + name + "'; " +
+         (meant.empty() ? "leave it out" : "did you mean " + meant + "?");
+}
+
+// The command whose words were being read: the innermost that was named.
+const CLI::App* innermost(const CLI::App* program, std::string& name) {
+  while (!program->get_subcommands().empty()) {
+    program = program->get_subcommands().front();
+    name += " " + program->get_name();
+  }
+  return program;
+}
+
+// A word in a place that was meant to be a subcommand, or the first that nobody took.
+std::string surplus(const CLI::App& given, const Words& left, const Words& subcommands) {
+  for (const CLI::Option* option : given.get_options())
+    for (const std::string& word : option->get_positional() ? option->results() : Words())
+      if (!parity::nearest(word, subcommands).empty()) return word;
+  return left.front();
+}
+
+// What CLI11 leaves to the reader.
+std::string with_fix(const CLI::Error& error) {
+  const std::string kind = error.get_name(), text = error.what();
+  if (text.find("; ") != std::string::npos)
+    return text;
+  if (const size_t end = text.find(" was given a disallowed flag override"); end != std::string::npos)
+    return "--" + text.substr(0, end) + " takes no value; leave it out";
+  if (kind == "RequiredError")
+    return text + "; give it";
+  if (kind == "ConversionError")
+    return text + "; want a number";
+  if (kind == "ExcludesError")
+    return text + "; leave one of them out";
+  if (kind == "ArgumentMismatch")
+    return text + "; say it once, with what it takes behind it";
+  return text + "; say what it takes";
 }
 
 }  // namespace
@@ -51,23 +88,36 @@ CLI::Validator not_empty() {
           ""};
 }
 
+CLI::Validator between(double least, double most) {
+  const std::string range = parity::number_text(least) + " to " + parity::number_text(most);
+  return {[=](const std::string& text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && value >= least && value <= most
+                       ? std::string()
+                       : "got '" + text + "'; want a number from " + range;
+          },
+          "FLOAT in [" + parity::number_text(least) + " - " + parity::number_text(most) + "]"};
+}
+
+void take_no_value(CLI::App& subcommand) {
+  for (CLI::Option* option : subcommand.get_options({}))
+    if (option->get_expected_max() == 0)
+      option->disable_flag_override();
+  for (CLI::App* inner : subcommand.get_subcommands({})) take_no_value(*inner);
+}
+
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error) {
-  std::string text = std::string("ringcheck: ") + error.what() + "\n";
-  std::string help = "ringcheck --help";
-  const auto given = program->get_subcommands();
-  if (!given.empty()) {
-    const std::string own = "ringcheck " + given.front()->get_name();
-    help = own + " --help";
-    if (const Words left = given.front()->remaining(); !left.empty())
-      text = unexpected(left.front(), own, options_of(*given.front()));
-  } else if (const Words left = program->remaining(); !left.empty()) {
-    Words known = subcommands_of(*program);
-    const Words options = options_of(*program);
-    const std::string names = c10::Join(", ", known);
-    known.insert(known.end(), options.begin(), options.end());
-    text = unexpected(left.front(), "ringcheck", known) + "subcommands: " + names + "\n";
+  std::string text = with_fix(error), own = "ringcheck";
+  const CLI::App* given = innermost(program, own);
+  if (const Words left = given->remaining(); !left.empty()) {
+    const Words names = subcommands_of(*given);
+    Words known = options_of(*given);
+    known.insert(known.end(), names.begin(), names.end());
+    text = unexpected(surplus(*given, left, names), known);
+    if (!names.empty()) text += "; subcommands: " + c10::Join(", ", names);
   }
-  return text + "Run " + help + " for more information.\n";
+  return complaint(text, own) + "Run " + own + " --help for more information.\n";
 }
 
 void check_kernel_on(const std::string& kernel, const std::string& device) {

@@ -12,6 +12,12 @@ namespace ringcheck::cli {
 // For options that name something: '' is no name.
 CLI::Validator not_empty();
 
+// Numbers of an option: from `least` to `most`, which NaN is not.
+CLI::Validator between(double least, double most);
+
+// Flags of a subcommand, and of its own, are said or not: --list=3 is refused.
+void take_no_value(CLI::App& subcommand);
+
 // For messages of a parse that failed: the words that nobody knew, and the known ones near them.
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error);
 

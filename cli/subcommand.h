@@ -17,6 +17,7 @@ using Subcommand = std::function<std::function<int()>(CLI::App&)>;
 using Subcommands = Registry<Subcommand>;
 
 namespace exit_codes {
+inline constexpr int kWrong = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kDead = 5;  // the subject hung or crashed
 inline constexpr int kInconclusive = 6;

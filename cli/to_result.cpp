@@ -8,17 +8,10 @@
 #include "parity/case/regressions.h"
 #include "parity/judge/reference_rope.h"
 #include "reference/rope.h"
+#include "reports/text.h"
 
 namespace ringcheck::cli {
 namespace {
-
-// One word for a shell.
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text)
-    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 reports::Status status_of(parity::Status status) {
   return reports::parse_status(parity::to_text(status));
@@ -78,7 +71,7 @@ std::map<std::string, std::string> parts_of(const parity::Case& test) {
 }  // namespace
 
 std::string reproduce_command(const parity::Case& test) {
-  return "ringcheck verify --case " + quoted(parity::to_text(test));
+  return "ringcheck verify --case " + reports::shell_word(parity::to_text(test));
 }
 
 reports::CaseResult to_result(const parity::Case& test, reports::Status verdict,
@@ -107,6 +100,19 @@ reports::CaseResult to_result(const parity::Verdict& verdict) {
         parity::mask_of(verdict.test), parity::reference_rope(verdict.test), verdict.test.dim);
   for (size_t rank = 0; rank < verdict.ranks.size(); ++rank)
     result.ranks.push_back(to_result(static_cast<int>(rank), verdict.ranks[rank]));
+  return result;
+}
+
+nlohmann::json without_times(nlohmann::json result) {
+  if (result.is_object())
+    for (auto it = result.begin(); it != result.end();)
+      if (it.key().find("seconds") != std::string::npos) it = result.erase(it);
+      else {
+        *it = without_times(std::move(*it));
+        ++it;
+      }
+  else if (result.is_array())
+    for (nlohmann::json& element : result) element = without_times(std::move(element));
   return result;
 }
 

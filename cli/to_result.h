@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 
 #include "parity/judge/verdict.h"
@@ -16,5 +18,8 @@ std::string reproduce_command(const parity::Case& test);
 reports::CaseResult to_result(const parity::Case& test, reports::Status verdict,
                               const std::string& reason);
 reports::CaseResult to_result(const parity::Verdict& verdict);
+
+// Of a result in JSON, what judging alone decides: without how long anything took.
+nlohmann::json without_times(nlohmann::json result);
 
 }  // namespace ringcheck::cli

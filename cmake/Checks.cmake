@@ -12,7 +12,9 @@ if(RINGCHECK_HEADER_CHECKS)
 endif()
 add_custom_target(header_checks ${all})
 add_dependencies(header_checks
-  ringcheck_core_verify_interface_header_sets ringcheck_reports_verify_interface_header_sets)
+  ringcheck_core_verify_interface_header_sets ringcheck_reports_verify_interface_header_sets
+  ringcheck_history_verify_interface_header_sets ringcheck_compare_verify_interface_header_sets
+  ringcheck_dashboard_verify_interface_header_sets)
 
 # Who may include whom, and whether that check would notice; how long files are; the scripts; whether
 # what pages name is there; the edits that ci/mutate.sh makes.
@@ -36,21 +38,62 @@ set_tests_properties(claims claims_age claims_test PROPERTIES
   TIMEOUT 120 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
 set_tests_properties(claims_age PROPERTIES SKIP_RETURN_CODE 77)
 
+# What people see on a terminal: the recorded sessions, and every screen.
+add_test(NAME terminal COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/terminal.py --program $<TARGET_FILE:ringcheck>)
+add_test(NAME screens_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/screens_test.py $<TARGET_FILE:ringcheck>)
+set_tests_properties(terminal screens_test PROPERTIES
+  TIMEOUT ${RINGCHECK_TEST_SECONDS} ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+
+# Every format that results are written in, read by its readers.
+add_test(NAME formats_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/formats/readers_test.py)
+add_test(NAME markdown_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/formats/markdown_test.py)
+set_tests_properties(formats_test markdown_test PROPERTIES TIMEOUT ${RINGCHECK_TEST_SECONDS}
+  ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT};RINGCHECK_PROGRAM=$<TARGET_FILE:ringcheck>;PYTHONDONTWRITEBYTECODE=1")
+
+# Functions in Python, by the Python of the checks and the torch that the program is linked to.
+file(GLOB site $ENV{RINGCHECK_ENV}/lib/python3*/site-packages)
+foreach(name IN ITEMS bad_input traffic misbehaving bugs plugin)
+  add_test(NAME python_${name}
+    COMMAND $ENV{RINGCHECK_TOOLS}/bin/python3 ${PROJECT_SOURCE_DIR}/python/tests/run.py
+      ${PROJECT_SOURCE_DIR}/python/tests/${name}_test.py)
+  set_tests_properties(python_${name} PROPERTIES TIMEOUT 900
+    ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT};RINGCHECK_PROGRAM=$<TARGET_FILE:ringcheck>;RINGCHECK_PYTHON=$ENV{RINGCHECK_TOOLS}/bin/python3;PYTHONPATH=${site};PYTHONDONTWRITEBYTECODE=1")
+endforeach()
+
+# The gate, as a newcomer uses it.
+add_test(NAME gate_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/gate_test.py)
+set_tests_properties(gate_test PROPERTIES TIMEOUT ${RINGCHECK_TEST_LONG_SECONDS}
+  ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT};RINGCHECK_PROGRAM=$<TARGET_FILE:ringcheck>;PYTHONDONTWRITEBYTECODE=1")
+
+# The templates of CI systems, by linters and published schemas.
+add_test(NAME templates_test COMMAND ${ci}/templates_test.py)
+set_tests_properties(templates_test PROPERTIES TIMEOUT 120)
+
+# The dashboard in a browser (77: there is none), and how fast it is, which is measured alone.
+add_test(NAME dashboard COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/dashboard_test.py $<TARGET_FILE:ringcheck>)
+add_test(NAME dashboard_speed COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/dashboard_speed_test.py $<TARGET_FILE:ringcheck>)
+set_tests_properties(dashboard_speed PROPERTIES RUN_SERIAL ON)
+set_tests_properties(dashboard dashboard_speed PROPERTIES TIMEOUT ${RINGCHECK_TEST_SECONDS}
+  SKIP_RETURN_CODE 77 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+
+# The page of other people's implementations has the tables of its results.
+add_test(NAME subjects_page COMMAND ${ci}/subjects.py --check)
+
 # The night's seeds, parts and exit codes, with programs that only pretend.
 add_test(NAME nightly_test COMMAND ${ci}/nightly_test.sh)
 set_tests_properties(nightly_test PROPERTIES TIMEOUT 120)
 
-# What is installed can be found and used.
-set(consumer_flags "")
+# What is installed can be found, moved and used as docs/cpp.md says.
+set(consumer_flags -O0)
 if(RINGCHECK_SANITIZE)
   set(consumer_flags -fsanitize=${RINGCHECK_SANITIZE})
 endif()
 add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND}
-  -D BUILD_DIR=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
+  -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D BUILD_DIR=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
   -D FLAGS=${consumer_flags} -D TORCH_PREFIX=${RINGCHECK_TORCH_PREFIX}
   -P ${PROJECT_SOURCE_DIR}/cmake/consumer_test/run.cmake)
 set_tests_properties(install_consumer PROPERTIES
-  TIMEOUT 300 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+  TIMEOUT 600 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
 
 # A new member of every family is a new file a side, a part of a case a row. Most of the copy that it
 # builds comes from ccache; without, it takes as long as everything.

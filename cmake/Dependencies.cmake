@@ -25,6 +25,13 @@ target_link_libraries(ringcheck_mpi_interface INTERFACE MPI::MPI_C)
 target_compile_definitions(ringcheck_mpi_interface INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 find_package(Threads REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# The charts of the dashboard: Debian's node-d3.
+find_file(RINGCHECK_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist REQUIRED)
+find_file(RINGCHECK_D3_LICENCE copyright PATHS /usr/share/doc/node-d3 REQUIRED)
+mark_as_advanced(RINGCHECK_D3 RINGCHECK_D3_LICENCE)
 
 include(FetchContent)
 FetchContent_Declare(nlohmann_json  # v3.11.3
@@ -70,4 +77,9 @@ if(BUILD_TESTING)
     FIND_PACKAGE_ARGS)
   FetchContent_MakeAvailable(GTest benchmark rapidcheck)
   ringcheck_find_headers(mpfr mpfr.h mpfr gmp)
+  # libFuzzer without a main, from the package of clang's runtimes.
+  file(GLOB runtimes /usr/lib/llvm-*/lib/clang/*/lib/linux /usr/lib/clang/*/lib/linux)
+  find_library(RINGCHECK_LIBFUZZER libclang_rt.fuzzer_no_main-${CMAKE_SYSTEM_PROCESSOR}.a REQUIRED
+    PATHS ${runtimes} NO_DEFAULT_PATH)
+  mark_as_advanced(RINGCHECK_LIBFUZZER)
 endif()

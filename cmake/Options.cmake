@@ -31,7 +31,6 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_BUILD_RPATH $ORIGIN $ORIGIN/../lib)
 set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/../lib)
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # For what calls and prints, and computes nothing: a quarter less time to compile.
 set(RINGCHECK_LIGHT_OPTIMISATION $<$<CONFIG:Release>:-O1>)

@@ -199,6 +199,9 @@ int main(int argc, char** argv) {
   } catch (const ringcheck::parity::BadCase& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << "\n";
     return 2;
+  } catch (const ringcheck::BadLaunch& error) {
+    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
+    return 2;
   } catch (const ringcheck::reports::Unwritable& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << "\n";
     return 2;

@@ -15,6 +15,7 @@ from pages.page import BEGINNING, Quote
 
 RESULTS = "reports/results"
 CONSOLE = re.compile(r"(<!--console of (\S+)-->\n```\n)(.*?)(?=^```$)", re.M | re.S)
+ROW = re.compile(r"  (\S.*?)(?: +(?:-|<?[\d.]+(?:e[+-]\d+)?))+")
 SOURCE = re.compile(r"^\| `([\w.-]+\.json)` \| `([^|]*)` \| (\S+) \|", re.M)
 
 
@@ -36,8 +37,8 @@ def printed_by(program, *arguments):
 def first_words(line):
     """By which a line of the console is known: the columns of a row's names, or a word and whether
     it begins the line. Empty for one without words."""
-    if re.fullmatch(r"  .{40}[\d\s.e+-]+", line):
-        return line[:42].strip()
+    if row := ROW.fullmatch(line):
+        return " ".join(row[1].split())
     word = re.search(r"[A-Za-z-]{2,}", line)
     return f"{line[:1].strip() and '>'}{word[0]}" if word else ""
 

@@ -3,14 +3,14 @@
 // ringcheck calibrate: what RMS z and bias are, over many seeds, where a kernel is right, and how
 // it adds up and exponentiates on this hardware, in the constants of its contract.
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
+#include "cli/detection/contract_file.h"
 #include "cli/environment.h"
+#include "cli/progress.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
 #include "parity/judge/calibration/charts.h"
@@ -81,24 +81,6 @@ nlohmann::json arithmetic(const Options& options, const nlohmann::json& known) {
   return all;
 }
 
-// Refuses what would be lost: something else than a contract of this kernel. Nothing there, or nothing in
-// it, is well.
-void check_contract_file(const std::string& path, const std::string& kernel) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) == 0)
-    return;
-  std::ifstream stream(path);
-  const nlohmann::json file = nlohmann::json::parse(stream, nullptr, false);
-  const bool contract = file.is_object() && file.contains("kernel") && file.contains("dtypes") &&
-                        file.contains("charts");
-  if (!contract)
-    throw UsageError("'" + path + "' is no numerics contract and would be overwritten; name a "
-                     "contract, such as kernels/" + kernel + ".contract.json, or a new file");
-  if (file.at("kernel") != kernel)
-    throw UsageError("'" + path + "' is the contract of kernel " + file.at("kernel").dump() +
-                     " and would be overwritten by that of \"" + kernel + "\"; name another file");
-}
-
 int run(const Options& options) {
   check_kernel_on(options.kernel, options.device);
   check_contract_file(options.file, options.kernel);
@@ -121,15 +103,19 @@ int run(const Options& options) {
   nlohmann::json& measured = contract["measured"][where];
   measured = arithmetic(options, measured);
   parity::take_constants(contract);
+  Progress progress(list.size() * static_cast<size_t>(options.seeds), "runs");
   for (const parity::Case& test : list) {
-    std::cerr << "calibrating " << parity::chart_key(test) << "\n";
+    progress.say("calibrating " + parity::chart_key(test));
     const parity::SharedSubject subject = parity::ours_with(
         parity::context_parallel,
         [&](parity::Promise& promise) { parity::promise_constants(contract, test.dtype, promise); });
     charts[parity::chart_key(test)] =
-        to_json(parity::measured_charts(test, options.seeds, *subject));
+        to_json(parity::measured_charts(test, options.seeds, *subject,
+                                        [&] { progress.advance(true); }));
   }
   reports::write_file(options.file, contract.dump(2) + "\n");
+  std::cout << "calibrated: " << list.size() << " charts of " << options.seeds << " runs each in "
+            << options.file << std::endl;
   return 0;
 }
 
@@ -137,6 +123,7 @@ const Subcommands::Add add("calibrate", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("measures the charts of a kernel's numerics contract");
   program.add_option("--kernel", options->kernel, "the kernel, known to be right")
+      ->check(not_empty())
       ->capture_default_str();
   program.add_option("--device", options->device, "cpu or cuda: its charts are measured anew")
       ->check(CLI::IsMember({"cpu", "cuda"}))

@@ -42,7 +42,7 @@ void check_known(const Words& asked) {
 }  // namespace
 
 Words chosen_faults(const Words& lists) {
-  const Words asked = split_values(lists);
+  const Words asked = split_values("--fault", lists);
   check_known(asked);
   Words names;
   for (const auto& [name, fault] : Faults::all()) {

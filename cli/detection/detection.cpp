@@ -9,6 +9,7 @@
 
 #include "cli/arguments.h"
 #include "cli/detection/detection_page.h"
+#include "cli/files.h"
 #include "cli/read_json.h"
 #include "cli/subcommand.h"
 #include "reports/file.h"
@@ -28,7 +29,8 @@ auto taken_from(const std::string& path, const std::string& command, const Take&
   try {
     return take(json);
   } catch (const std::exception& error) {
-    throw UsageError("'" + path + "' is no result of `" + command + "`: " + error.what());
+    throw UsageError("'" + path + "' is no result of `" + command + "`: " + error.what() +
+                     "; give what its --json wrote");
   }
 }
 
@@ -62,7 +64,10 @@ void add_profile(const std::string& path, Detection& detection) {
 }
 
 int run(const Options& options) {
-  if (!options.markdown.empty()) reports::check_writable(options.markdown);
+  std::vector<std::string> inputs{options.matrix, options.limits};
+  for (const auto* files : {&options.clean, &options.profiles})
+    inputs.insert(inputs.end(), files->begin(), files->end());
+  check_files(inputs, {{"--markdown", options.markdown}});
   const std::string faults = "ringcheck faults", sensitivity = "ringcheck faults --sensitivity";
   Detection detection;
   detection.matrix = taken_from(options.matrix, faults, matrix_from_json);
@@ -80,14 +85,19 @@ int run(const Options& options) {
 const Subcommands::Add add("detection", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("writes the page that says how well the oracles see");
-  program.add_option("MATRIX", options->matrix, "of `ringcheck faults --json`")->required();
+  program.add_option("MATRIX", options->matrix, "of `ringcheck faults --json`")
+      ->required()
+      ->check(not_empty());
   program.add_option("LIMITS", options->limits, "of `ringcheck faults --sensitivity --json`")
-      ->required();
+      ->required()
+      ->check(not_empty());
   program.add_option("CLEAN", options->clean, "of `ringcheck verify --clean --json`, or summaries")
-      ->required();
+      ->required()
+      ->check(not_empty());
   program.add_option("--profile", options->profiles,
                      "of `ringcheck faults --profile NAME --json`: a column in the tables")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty());
   program.add_option("--markdown", options->markdown, "write the page; default: print it")
       ->type_name("FILE")
       ->check(not_empty());

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/read_json.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {
@@ -14,7 +15,8 @@ FalseAlarms false_alarms_in(const reports::Summary& summary) {
 
 FalseAlarms false_alarms_in(const nlohmann::json& result) {
   const nlohmann::json& summary = result.at("summary");
-  const int64_t passed = summary.at("passed"), failed = summary.at("failed");
+  const int64_t passed = count_in(summary.at("passed"), "passed"),
+                failed = count_in(summary.at("failed"), "failed");
   return {passed + failed, failed};
 }
 

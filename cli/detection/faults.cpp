@@ -21,13 +21,17 @@
 #include "cli/detection/shards.h"
 #include "cli/verify/oracles.h"
 #include "cli/verify/profiles.h"
+#include "cli/process/folder.h"
 #include "cli/progress.h"
+#include "cli/files.h"
 #include "cli/read_json.h"
+#include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
 #include "parity/faults/self_test/self_test.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
+#include "reports/text.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -51,7 +55,7 @@ double seconds_since(Clock::time_point begin) {
 
 std::vector<at::ScalarType> dtypes_of(const Options& options) {
   std::vector<at::ScalarType> dtypes;
-  for (const std::string& text : split_values(options.dtypes))
+  for (const std::string& text : split_values("--dtype", options.dtypes))
     dtypes.push_back(parity::parse_dtype(text));
   if (dtypes.empty()) dtypes = {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf};
   return dtypes;
@@ -60,9 +64,13 @@ std::vector<at::ScalarType> dtypes_of(const Options& options) {
 int list(const Options& options) {
   for (const std::string& name : chosen_faults(options.faults)) {
     const parity::Fault& fault = Faults::at(name);
-    std::cout << name << "\n  " << fault.wrong << "\n  " << c10::Join(" ", fault.operators)
-              << (fault.operators.empty() ? "" : ", ") << fault.stands_for << "; in the "
-              << to_text(fault.site) << ", group " << fault.group << "\n";
+    const std::string operators =
+        fault.operators.empty() ? "" : "; operator " + c10::Join(" ", fault.operators);
+    std::cout << name << "\n  " << reports::wrapped(fault.wrong, 2, 2) << "\n  "
+              << reports::wrapped("stands for: " + fault.stands_for + "; planted in the " +
+                                      to_text(fault.site) + "; group " + fault.group + operators,
+                                  2, 2)
+              << "\n";
   }
   return 0;
 }
@@ -95,7 +103,7 @@ parity::SelfTest examine(const std::vector<at::ScalarType>& dtypes,
 }
 
 std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& options) {
-  Progress progress(quarry.size());
+  Progress progress(quarry.size(), "planted bugs");
   const auto done = [&](const Cell& cell) {
     progress.advance(cell.result != Cell::Result::kSurvived);
   };
@@ -106,13 +114,14 @@ std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& optio
 // How small an error is still seen.
 int run_sensitivity(const Options& options) {
   const auto begin = Clock::now();
-  Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size());
+  Progress progress(static_cast<size_t>(options.trials) * dtypes_of(options).size(), "trials");
   Limits limits{environment(), options.hunt.kernel, options.trials,
                 parity::sensitivity({dtypes_of(options), options.trials, true,
                                      [&] { progress.advance(true); }, options.hunt.kernel})};
   limits.environment.command = "ringcheck faults --sensitivity";
   limits.environment.wall_seconds = seconds_since(begin);
-  reports::screen_beside(options.json) << console_text(limits) << std::flush;
+  std::ostream& screen = reports::screen_beside(options.json);
+  screen << console_text(limits, paint_on(screen)) << std::flush;
   if (!options.json.empty()) reports::write_json(options.json, to_json(limits));
   return 0;
 }
@@ -145,11 +154,12 @@ std::vector<Quarry> quarry_of(const Options& options) {
 }
 
 KillMatrix matrix_of(const Options& options) {
+  if (options.jobs > 1) { const TemporaryFolder for_processes; }  // or it is refused here
   const auto begin = Clock::now();
   const std::vector<at::ScalarType> dtypes = dtypes_of(options);
   KillMatrix matrix;
   matrix.profile = options.hunt.profile;
-  if (!matrix.profile.empty()) matrix.dtypes = split_values(options.dtypes);
+  if (!matrix.profile.empty()) matrix.dtypes = split_values("--dtype", options.dtypes);
   matrix.shard = options.shard;
   matrix.environment = environment();
   matrix.environment.command = "ringcheck faults";
@@ -172,19 +182,22 @@ std::vector<parity::Case> cases_to_hunt_in(const Options& options) {
 }
 
 int report(const KillMatrix& matrix, const Options& options) {
-  reports::screen_beside(options.json) << console_text(matrix) << std::flush;
+  const int code = exit_code_of(matrix);
+  std::ostream& screen = reports::screen_beside(options.json);
+  screen << console_text(matrix, code, paint_on(screen)) << std::flush;
   if (!options.json.empty()) reports::write_json(options.json, to_json(matrix));
-  return exit_code_of(matrix);
+  return code;
 }
 
 int merge(const Options& options) {
   std::vector<KillMatrix> shards;
   for (const std::string& file : options.shards) try {
       shards.push_back(matrix_from_json(read_json(file)));
-    } catch (const nlohmann::json::exception& error) {
-      throw UsageError("--merge " + file + ": " + error.what());
-    } catch (const std::invalid_argument& error) {
-      throw UsageError("--merge " + file + ": " + error.what());
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw UsageError("--merge: '" + file + "' is no result of `ringcheck faults --shard`: " +
+                       error.what() + "; give what --json wrote");
     }
   return report(merged(shards), options);
 }
@@ -194,7 +207,7 @@ void check(const Options& options) {
   chosen_faults(options.faults);
   dtypes_of(options);
   if (!options.shard.empty()) parse_shard(options.shard);
-  if (!options.json.empty()) reports::check_writable(options.json);
+  check_files(options.shards, {{"--json", options.json}});
 }
 
 int run(Options& options) {
@@ -228,6 +241,7 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   program.add_flag("--ask-all", options->hunt.ask_all,
                    "ask oracles with further runs also where a cheaper one has noticed");
   program.add_option("--kernel", options->hunt.kernel, "the kernel under the planted bugs")
+      ->check(not_empty())
       ->capture_default_str();
   program.add_option("--device", options->hunt.device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}))
@@ -255,6 +269,7 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->excludes("--sensitivity");
   program.add_option("--merge", options->shards, "plant none: put the results of all shards together")
       ->type_name("FILE")
+      ->check(not_empty())
       ->excludes("--shard", "--sensitivity");
   program.add_flag("--list", options->list, "print the faults, plant none");
   program.add_option("--cells", options->cells)->group("");

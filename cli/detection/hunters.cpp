@@ -15,6 +15,7 @@
 #include "cli/process/process.h"
 #include "cli/process/programs.h"
 #include "cli/verify/oracles.h"
+#include "cli/workers/interrupts.h"
 #include "parity/faults/profile_hunt.h"
 
 namespace ringcheck::cli {
@@ -110,8 +111,10 @@ std::vector<std::vector<Quarry>> parts_of(const std::vector<Quarry>& list, size_
 
 std::vector<Cell> hunt_here(const std::vector<Quarry>& list, const parity::Hunt& hunt,
                             const std::function<void(const Cell&)>& done) {
+  const Interrupts interrupts;
   std::vector<Cell> cells;
   for (const Quarry& quarry : list) {
+    Interrupts::check();
     cells.push_back(hunt.profile.empty() ? parity::hunt(quarry.fault, quarry.dtype, hunt)
                                          : parity::hunt_among(quarry.fault, quarry.dtype, hunt));
     done(cells.back());
@@ -122,6 +125,7 @@ std::vector<Cell> hunt_here(const std::vector<Quarry>& list, const parity::Hunt&
 std::vector<Cell> hunt_in_processes(const std::vector<Quarry>& list, const parity::Hunt& hunt,
                                     size_t processes,
                                     const std::function<void(const Cell&)>& done) {
+  const Interrupts interrupts;
   const TemporaryFolder folder;
   const auto parts = parts_of(list, processes);
   std::vector<std::unique_ptr<Hunter>> hunters;
@@ -130,6 +134,7 @@ std::vector<Cell> hunt_in_processes(const std::vector<Quarry>& list, const parit
       hunters.push_back(std::make_unique<Hunter>(parts[i], hunt, folder.file(std::to_string(i))));
   std::map<std::pair<std::string, at::ScalarType>, Cell> found;
   while (found.size() < list.size()) {
+    Interrupts::check();
     for (const auto& hunter : hunters)
       if (!hunter->finished())
         for (Cell& cell : hunter->take()) {

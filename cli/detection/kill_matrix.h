@@ -11,6 +11,7 @@
 #include "parity/faults/kill_matrix.h"
 #include "parity/faults/self_test/self_test.h"
 #include "reports/result.h"
+#include "reports/screen/tone.h"
 
 namespace ringcheck::cli {
 
@@ -48,7 +49,8 @@ std::string not_killed(const KillMatrix& matrix);
 // Of a profile: how many it kills, and how many of them the verdict names.
 std::string profile_headline(const KillMatrix& matrix);
 
-std::string console_text(const KillMatrix& matrix);
+// Of a run that ends with this code: the verdict, the bugs in words, who saw them.
+std::string console_text(const KillMatrix& matrix, int exit_code, const reports::Paint& paint);
 
 // A result of kind faults. Reading throws nlohmann::json::exception, std::invalid_argument or
 // parity::BadCase where it is none.

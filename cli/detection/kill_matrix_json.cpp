@@ -59,6 +59,8 @@ nlohmann::json to_json(const Cell& cell) {
 Cell cell_from_json(const nlohmann::json& json) {
   Cell cell;
   cell.fault = json.at("fault");
+  if (!parity::Faults::all().contains(cell.fault))
+    throw std::invalid_argument("it has a cell of fault '" + cell.fault + "', which is none");
   cell.dtype = parity::parse_dtype(json.at("dtype"));
   cell.result = result_from(json.at("result"));
   for (const auto& [oracle, status] : json.at("seen_by").items())

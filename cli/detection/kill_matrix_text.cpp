@@ -4,7 +4,6 @@
 
 #include "cli/detection/kill_matrix.h"
 #include "cli/detection/peer_scores.h"
-#include "reports/text.h"
 
 namespace ringcheck::cli {
 
@@ -47,42 +46,6 @@ std::string profile_headline(const KillMatrix& matrix) {
   return "profile " + matrix.profile + " itself kills " + share(score.killed, score.counted()) +
          ", and names the right tensor, rank or counter of " +
          share(score.localised, score.killed) + "\n";
-}
-
-namespace {
-
-// A line a fault: who saw it in which case, or that it lives.
-std::string profile_text(const KillMatrix& matrix) {
-  std::ostringstream text;
-  for (const Cell& cell : matrix.cells) {
-    text << reports::left(cell.fault, 36) << " " << reports::left(to_text(cell.result), 14) << " ";
-    if (cell.result == Cell::Result::kKilled)
-      text << "case " << cell.cases << " " << cell.test << "\n" << std::string(52, ' ')
-           << (cell.localised ? "" : "not named: ") << cell.killer << ": " << cell.finding << "\n";
-    else
-      text << cell.reason << "\n";
-  }
-  return text.str() + "\n" + profile_headline(matrix);
-}
-
-}  // namespace
-
-std::string console_text(const KillMatrix& matrix) {
-  std::ostringstream text;
-  text << self_test_text(matrix.self_test);
-  if (!matrix.self_test.failures.empty())
-    return text.str() + "the judging itself is broken: nothing was planted\n";
-  if (!matrix.profile.empty())
-    return text.str() + profile_text(matrix) + "wall time: " +
-           reports::seconds_text(matrix.environment.wall_seconds) + "\n";
-  for (const std::string& what : unclean(matrix)) text << "not clean: " << what << "\n";
-  text << "\n" << not_killed(matrix) << "\n";
-  for (const auto& [oracle, asked] : times_asked(matrix))
-    text << reports::left(oracle, 20) << " asked " << reports::right(std::to_string(asked.times), 5)
-         << " times, saw " << asked.saw << "\n";
-  text << "\n" << peers_table(matrix) << "\n" << headline(matrix)
-       << "wall time: " << reports::seconds_text(matrix.environment.wall_seconds) << "\n";
-  return text.str();
 }
 
 }  // namespace ringcheck::cli

@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "cli/detection/opened.h"
+#include "cli/read_json.h"
+#include "reports/screen/table.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -78,13 +80,29 @@ std::string markdown_text(const Limits& limits) {
   return text;
 }
 
-// The table of all is wider than a terminal.
-std::string console_text(const Limits& limits) {
+// Of ours alone: the table of all is wider than a terminal.
+std::string console_text(const Limits& limits, const reports::Paint& paint) {
   Limits ours = limits;
   std::erase_if(ours.list, [](const Limit& limit) {
     return limit.by != "hard" && limit.by != "stat" && limit.by != "chart";
   });
-  return markdown_text(ours);
+  std::string text = "Smallest relative error that is seen in 95 % of " +
+                     std::to_string(limits.trials) + " trials, kernel " + limits.kernel + "\n";
+  for (const Table& table : tables(ours.list)) {
+    std::vector<std::string> header{table.dtype};
+    header.insert(header.end(), table.columns.begin(), table.columns.end());
+    reports::Table screen(header, 1);
+    for (const std::string& row : table.rows) {
+      reports::Table::Row cells{row};
+      for (const std::string& column : table.columns) cells.emplace_back(table.cell(row, column));
+      screen.add(std::move(cells));
+    }
+    text += "\n" + screen.text(paint);
+  }
+  return text + paint(reports::Tone::kFaint,
+                      "  hard   beyond the bound that rounding allows; inf: none up to 100 is\n"
+                      "  stat   beyond 8 predicted standard deviations\n"
+                      "  chart  errors spread otherwise than this kernel was calibrated to\n");
 }
 
 nlohmann::json to_json(const Limits& limits) {
@@ -104,7 +122,7 @@ Limits limits_from_json(const nlohmann::json& file) {
   Limits limits;
   limits.environment = environment;
   limits.kernel = json.value("kernel", parity::Case{}.kernel);  // earlier ones are of this one
-  limits.trials = json.at("trials");
+  limits.trials = count_in(json.at("trials"), "trials");
   for (const nlohmann::json& limit : json.at("limits")) {
     limits.list.push_back({limit.at("dtype"), limit.at("what"), limit.at("scope"), limit.at("by"),
                            {}});

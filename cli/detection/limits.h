@@ -9,6 +9,7 @@
 
 #include "parity/faults/sensitivity.h"
 #include "reports/result.h"
+#include "reports/screen/tone.h"
 
 namespace ringcheck::cli {
 
@@ -16,14 +17,14 @@ namespace ringcheck::cli {
 struct Limits {
   reports::Environment environment;
   std::string kernel;
-  int trials = 0;
+  int64_t trials = 0;
   std::vector<parity::Limit> list;
 };
 
 // Tables, one a dtype: a row for every place of an error, a column for every detector. "inf": no
 // error of up to 100 is seen; "-": the detector does not look there. On the console our own
 // detectors only.
-std::string console_text(const Limits& limits);
+std::string console_text(const Limits& limits, const reports::Paint& paint);
 std::string markdown_text(const Limits& limits);
 
 // A result of kind sensitivity. Reading throws nlohmann::json::exception or std::invalid_argument

@@ -30,10 +30,7 @@ std::map<std::string, Score> scores_of_peers(const KillMatrix& matrix) {
   return scores;
 }
 
-namespace {
-
-// Ours, where the tests of this project look.
-Score beside(const KillMatrix& matrix, const std::string& peer) {
+Score score_beside(const KillMatrix& matrix, const std::string& peer) {
   std::vector<Cell> cells = matrix.cells;
   std::erase_if(cells, [&](const Cell& cell) {
     const auto found = cell.peers.find(peer);
@@ -42,12 +39,10 @@ Score beside(const KillMatrix& matrix, const std::string& peer) {
   return parity::score_of(cells);
 }
 
-}  // namespace
-
 std::string peers_table(const KillMatrix& matrix) {
   std::ostringstream text;
   for (const auto& [peer, score] : scores_of_peers(matrix)) {
-    const Score ours = beside(matrix, peer);
+    const Score ours = score_beside(matrix, peer);
     text << "| " << peer << " | " << share(score.killed, score.counted()) << " | "
          << share(ours.killed, ours.counted()) << " |\n";
   }

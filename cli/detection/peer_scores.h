@@ -17,6 +17,8 @@ std::string share(int part, int whole);
 std::map<std::string, parity::Score> scores_of_peers(const KillMatrix& matrix);
 
 // A line a project, ours in the same cells beside it.
+// Ours, where the tests of this project look.
+parity::Score score_beside(const KillMatrix& matrix, const std::string& peer);
 std::string peers_table(const KillMatrix& matrix);
 
 }  // namespace ringcheck::cli

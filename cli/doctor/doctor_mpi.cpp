@@ -41,6 +41,18 @@ Finding judge_version(const std::string& found, const std::string& built) {
           "put the bin folder of " + built + " first in PATH"};
 }
 
+void examine_launcher(Examined& seen) try {
+  const auto launcher = detect_launcher();
+  if (launcher)
+    seen.facts["launcher"] = describe(*launcher);
+  seen.add({"mpi.launcher", launcher ? Severity::kNote : Severity::kOk, "launcher",
+            launcher ? describe(*launcher) : "none: ringcheck starts its own ranks", ""});
+} catch (const BadLaunch& error) {
+  const std::string text = error.what();
+  const size_t fix = text.find("; ");
+  seen.add({"mpi.launcher", Severity::kError, "launcher", text.substr(0, fix), text.substr(fix + 2)});
+}
+
 // What only concerns an mpirun that the user types: the supervisor of verify sets all of it.
 void examine_own_launch(Examined& seen) {
   const bool root = ::geteuid() == 0;
@@ -74,11 +86,7 @@ std::string parse_mpirun(const std::string& text) {
 
 Examined examine_mpi(double seconds, const std::string& built) {
   Examined seen;
-  const auto launcher = detect_launcher();
-  if (launcher)
-    seen.facts["launcher"] = describe(*launcher);
-  seen.add({"mpi.launcher", launcher ? Severity::kNote : Severity::kOk, "launcher",
-            launcher ? describe(*launcher) : "none: ringcheck starts its own ranks", ""});
+  examine_launcher(seen);
   if (const auto& why = why_no_mpi()) {
     seen.add({"mpi.library", Severity::kWarning, "MPI", *why, "apt-get install openmpi-bin"});
     return seen;

@@ -5,17 +5,22 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
+#include <charconv>
 #include <cmath>
+#include <ranges>
 
 #include "cli/subcommand.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
+#include "parity/case/text/scale.h"
 
 namespace ringcheck::cli {
 namespace {
 
+constexpr int kMostRanks = 1 << 20;
+
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw UsageError("guard: '" + path + "' " + what);
+  throw UsageError("'" + path + "' " + what);
 }
 
 const at::Tensor& tensor_of(const std::string& path, const parity::Safetensors& file,
@@ -39,9 +44,13 @@ void note_not_finite(const std::string& path, const std::string& name, const at:
   const int64_t count = wrong.sum().item<int64_t>();
   if (count == 0)
     return;
-  const at::Tensor first = wrong.nonzero()[0];
-  const std::vector<int64_t> place(first.const_data_ptr<int64_t>(),
-                                   first.const_data_ptr<int64_t>() + first.numel());
+  int64_t at = wrong.view(at::kByte).argmax().item<int64_t>();  // the first, without a list of all
+  std::vector<int64_t> place(wrong.sizes().begin(), wrong.sizes().end());
+  for (int64_t& size : place | std::views::reverse) {
+    const int64_t index = at % size;
+    at /= size;
+    size = index;
+  }
   findings.push_back(c10::str(path, ": ", name, " has ", count, " values that are not finite, the first at ",
                               at::IntArrayRef(place)));
 }
@@ -53,10 +62,12 @@ at::Tensor empty_rows(const std::string& path, const parity::Safetensors& file,
   if (found == file.tensors.end())
     return {};
   const at::Tensor& lse = found->second;
-  if (!lse.is_floating_point() || lse.sizes() != shard.q.sizes().slice(0, 3))
+  const at::IntArrayRef rows = shard.q.sizes().slice(0, 3);
+  const bool turned = lse.dim() == 3 && lse.transpose(1, 2).sizes() == rows;
+  if (!lse.is_floating_point() || lse.sizes() != rows)
     refuse(path, c10::str("has lse of shape ", lse.sizes(), " and dtype ", lse.scalar_type(),
-                          "; want [batch, q_heads, seq] = ", shard.q.sizes().slice(0, 3),
-                          " of a floating dtype"));
+                          "; want [batch, q_heads, seq] = ", rows, " of a floating dtype",
+                          turned ? "; would fit tensors dumped as [batch, seq, heads, dim]" : ""));
   note_not_finite(path, "lse", lse.isnan() | lse.isposinf(), findings);
   const at::Tensor empty = lse.isneginf();
   for (const auto& [name, x] : {std::pair("o", shard.o), std::pair("dq", shard.dq)})
@@ -65,32 +76,72 @@ at::Tensor empty_rows(const std::string& path, const parity::Safetensors& file,
   return empty;
 }
 
-int whole_number(const std::string& path, const parity::Safetensors& file, const char* name,
-                 int otherwise) {
+// A member of the metadata; empty: it has none of this name.
+std::string said_of(const std::string& name, const parity::Safetensors& file) {
   const auto found = file.metadata.find(name);
-  if (found == file.metadata.end())
-    return otherwise;
-  const double value = parity::parse_number(found->second);
-  if (!(value >= 0 && value < 1 << 20) || value != std::floor(value))
-    refuse(path, "has metadata " + std::string(name) + " = '" + found->second +
-                     "'; want a whole number from 0 to 1048575");
-  return static_cast<int>(value);
+  return found == file.metadata.end() ? "" : found->second;
+}
+
+int whole_number(const std::string& path, const std::string& name, const std::string& text, int least) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || read != end || value < least || value > kMostRanks)
+    refuse(path, "has metadata " + name + " = '" + text + "'; want a whole number from " +
+                     std::to_string(least) + " to " + std::to_string(kMostRanks));
+  return value;
+}
+
+double scale_in(const std::string& path, const std::string& text, int64_t dim) {
+  if (text.empty() || text == "default") return 1 / std::sqrt(static_cast<double>(dim));
+  try {
+    const double scale = parity::parse_number(text);
+    parity::check_scale(scale);
+    return scale;
+  } catch (const parity::BadCase& error) {
+    refuse(path, "has metadata scale = '" + text + "': " + error.what());
+  }
 }
 
 void read_metadata(const std::string& path, const parity::Safetensors& file, int64_t dim,
                    GuardFile& into) {
-  const auto text = [&](const char* name) {
-    const auto found = file.metadata.find(name);
-    return found == file.metadata.end() ? std::string() : found->second;
+  const std::string rope = said_of("rope", file), rank = said_of("rank", file),
+                    world = said_of("world", file);
+  into.scale = scale_in(path, said_of("scale", file), dim);
+  into.rotated = rope.empty() || rope == "none";
+  if (rank.empty() != world.empty())
+    refuse(path, "has metadata " + std::string(rank.empty() ? "world" : "rank") + " without " +
+                     (rank.empty() ? "rank" : "world") + "; give both, or neither");
+  if (rank.empty()) return;
+  into.world = whole_number(path, "world", world, 1);
+  into.rank = whole_number(path, "rank", rank, 0);
+  if (into.rank >= into.world)
+    refuse(path, "has metadata rank = '" + rank + "' and world = '" + world +
+                     "'; want ranks from 0 to " + std::to_string(into.world - 1));
+}
+
+// A mistake that the shapes give away.
+std::string hint(const parity::AttentionShard& x) {
+  const auto heads = [](const at::Tensor& t) { return t.size(1); };
+  if (heads(x.k) < heads(x.q) && heads(x.dk) == heads(x.q) && heads(x.dv) == heads(x.q))
+    return c10::str("; dk and dv have a head for each of q: add up each group of ",
+                    heads(x.q) / heads(x.k));
+  const auto turned = [](const at::Tensor& a, const at::Tensor& b) {
+    return a.sizes() != b.sizes() && a.transpose(1, 2).sizes() == b.sizes();
   };
-  const std::string scale = text("scale");
-  into.scale = scale.empty() || scale == "default" ? 1 / std::sqrt(static_cast<double>(dim))
-                                                   : parity::parse_number(scale);
-  if (!std::isfinite(into.scale))
-    refuse(path, "has metadata scale = '" + scale + "'; want a finite number");
-  into.rotated = text("rope").empty() || text("rope") == "none";
-  into.rank = whole_number(path, file, "rank", -1);
-  into.world = std::max(1, whole_number(path, file, "world", 1));
+  const bool keys_turned = x.q.size(2) == x.k.size(1) && x.q.size(2) != x.k.size(2);
+  if (keys_turned || turned(x.q, x.dq) || turned(x.k, x.dk) || turned(x.v, x.dv) || turned(x.o, x.d_o) ||
+      (x.q.size(3) == x.o.size(3) && turned(x.q, x.o)))
+    return "; some are [batch, seq, heads, dim]: exchange their sizes 1 and 2";
+  return "";
+}
+
+void check_one_problem(const std::string& path, const parity::AttentionShard& shard) {
+  try {
+    parity::check_shapes(shard);
+  } catch (const std::invalid_argument& error) {
+    refuse(path, std::string("does not hold one attention problem: ") + error.what() + hint(shard));
+  }
 }
 
 }  // namespace
@@ -98,7 +149,7 @@ void read_metadata(const std::string& path, const parity::Safetensors& file, int
 GuardFile read_guard_file(const std::string& path) {
   const parity::Safetensors file = parity::read_safetensors(path);
   GuardFile result;
-  parity::AttentionShard shard;
+  parity::AttentionShard& shard = result.shard;
   const std::pair<const char*, at::Tensor*> members[] = {
       {"q", &shard.q}, {"k", &shard.k}, {"v", &shard.v},   {"o", &shard.o},
       {"do", &shard.d_o}, {"dq", &shard.dq}, {"dk", &shard.dk}, {"dv", &shard.dv}};
@@ -108,12 +159,9 @@ GuardFile read_guard_file(const std::string& path) {
     note_not_finite(path, name, member->isfinite().logical_not(), result.findings);
   }
   read_metadata(path, file, shard.q.size(3), result);
+  check_one_problem(path, shard);
   shard.empty_rows = empty_rows(path, file, shard, result.findings);
-  try {
-    result.sums = parity::conservation_sums(shard);
-  } catch (const std::invalid_argument& error) {
-    refuse(path, std::string("does not hold one attention problem: ") + error.what());
-  }
+  result.has_lse = shard.empty_rows.defined();
   return result;
 }
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace ringcheck::cli {
@@ -28,7 +27,8 @@ std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").
 
 std::string process_state(pid_t pid) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text;  // nothing, where the process ends while it is read
+  std::getline(stream, text, '\0');
   const size_t close = text.rfind(") ");  // the name before it may hold anything
   return close == std::string::npos ? "" : text.substr(close + 2, 1);
 }

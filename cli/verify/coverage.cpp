@@ -3,17 +3,20 @@
 #include "cli/verify/coverage.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
 
+#include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/verify/profiles.h"
 #include "parity/case/conditions/coverage.h"
+#include "reports/screen/table.h"
+#include "reports/text.h"
 
 namespace ringcheck::cli {
 namespace {
 
 using parity::Coverage;
+using reports::Tone;
 
 constexpr size_t kMissedShown = 20;
 
@@ -33,21 +36,25 @@ const Profile* profile_of(const Asked& asked) {
 }
 
 void print(const Coverage& coverage, parity::Minima minima, size_t drawn) {
-  constexpr int kName = 56, kNumber = 9;
-  std::cout << std::left << std::setw(kName) << "condition" << std::right << std::setw(kNumber)
-            << "cases" << std::setw(kNumber) << "at least"
-            << "\n";
+  const reports::Paint paint = paint_on(std::cout);
+  reports::Table table({"condition", "cases", "wanted"}, 1);
   for (const Coverage::Row& row : coverage.rows)
-    std::cout << std::left << std::setw(kName) << row.condition << std::right << std::setw(kNumber)
-              << row.cases << std::setw(kNumber) << row.minimum
-              << (row.is_met() ? "\n" : "  TOO FEW\n");
+    table.add({row.condition,
+               {std::to_string(row.cases), row.is_met() ? Tone::kPlain : Tone::kBad},
+               std::to_string(row.minimum)},
+              row.is_met() ? "" : "TOO FEW");
+  std::cout << table.text(paint);
   if (drawn == 0)
     return;
-  std::cout << "pairs: " << coverage.pairs << " wanted, of those that " << drawn
-            << " drawn cases have, each in " << minima.pair << " or more; "
-            << coverage.missed_pairs.size() << " in too few\n";
+  std::cout << reports::wrapped("pairs of conditions: " + std::to_string(coverage.pairs) +
+                                    " wanted, of those that " + std::to_string(drawn) +
+                                    " drawn cases have, each in " + std::to_string(minima.pair) +
+                                    " or more; " + std::to_string(coverage.missed_pairs.size()) +
+                                    " in too few", 2)
+            << "\n";
   for (size_t i = 0; i < std::min(kMissedShown, coverage.missed_pairs.size()); ++i)
-    std::cout << "TOO FEW  " << coverage.missed_pairs[i] << "\n";
+    std::cout << paint(Tone::kBad, "TOO FEW") << "  "
+              << reports::wrapped(coverage.missed_pairs[i], 9, 9) << "\n";
 }
 
 }  // namespace
@@ -61,7 +68,9 @@ int report_coverage(const Asked& asked, const Selection& selection) {
   const std::vector<parity::Case> pool = has_minima ? of->pool(on) : std::vector<parity::Case>{};
   const Coverage coverage = parity::coverage_of(
       selection.cases, pool, parity::Combinations(parity::conditions_of(on)), minima);
-  std::cout << "coverage: " << selection.what << "\n";
+  const reports::Paint paint = paint_on(std::cout);
+  std::cout << (coverage.is_met() ? paint(Tone::kGood, "PASS") : paint(Tone::kBad, "FAIL")) << "  "
+            << reports::wrapped("coverage of " + selection.what, 6, 6) << "\n\n";
   print(coverage, minima, pool.size());
   return coverage.is_met() ? 0 : 1;
 }

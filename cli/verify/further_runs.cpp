@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/further_runs.h"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
 
+#include "cli/progress.h"
+#include "cli/screen.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {
@@ -39,6 +42,8 @@ std::string further_runs_of(const parity::Case& test, const SupervisorOptions& o
 void run_failures_again(const std::vector<parity::Case>& cases, SupervisorOptions options,
                         std::vector<reports::CaseResult>& results) {
   options.finished = {};
+  const auto worthy = std::ranges::count_if(results, worth_repeating);
+  Progress progress(std::min<size_t>(kCases, worthy), "failed cases run again");
   int repeated = 0;
   for (size_t i = 0; i < cases.size() && repeated < kCases; ++i) {
     if (!worth_repeating(results[i])) continue;
@@ -46,8 +51,9 @@ void run_failures_again(const std::vector<parity::Case>& cases, SupervisorOption
     try {
       const std::string finding = further_runs_of(cases[i], options);
       if (!finding.empty()) results[i].findings.push_back(finding);
+      progress.advance(true);
     } catch (const std::exception& error) {  // what is known already is not lost
-      std::cerr << "ringcheck: a failed case was not run again: " << error.what() << "\n";
+      std::cerr << complaint(std::string("a failed case was not run again: ") + error.what());
       return;
     }
   }

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/doctor/doctor_host.h"
-#include "cli/doctor/doctor_smi.h"
 #include "cli/doctor/probe.h"
-#include "cli/process/programs.h"
-#include "cli/to_result.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -41,14 +37,11 @@ std::string cannot(const std::string& whose, double needs, double has) {
 
 }  // namespace
 
-Memory memory_here(bool with_gpus) {
-  Memory memory{.host = host_memory()};
-  const auto smi = with_gpus ? find_program("nvidia-smi") : std::nullopt;
-  if (!smi) return memory;
-  for (const Row& gpu : Smi{*smi}.query("gpu", {"index", "memory.total"}).rows) {
+Memory with_gpus(Memory memory, const std::vector<Row>& gpus) {
+  for (const Row& gpu : gpus) {
     ++memory.gpus;
-    const double bytes = number(gpu, "memory.total").value_or(0) * kMebi;
-    memory.gpu = memory.gpu == 0 ? bytes : std::min(memory.gpu, bytes);
+    const auto mebi = number(gpu, "memory.total");
+    if (mebi) memory.gpu = memory.gpu == 0 ? *mebi * kMebi : std::min(memory.gpu, *mebi * kMebi);
   }
   return memory;
 }
@@ -66,28 +59,6 @@ std::optional<std::string> too_large(const parity::Case& test, int ranks, const 
   const double needs = std::ceil(static_cast<double>(ranks) / memory.gpus) * bytes_of_rank(test);
   if (needs > memory.gpu) return cannot("a GPU here", needs, memory.gpu);
   return {};
-}
-
-std::vector<reports::CaseResult> supervise_what_fits(const std::vector<parity::Case>& cases,
-                                                     const SupervisorOptions& options) {
-  const Memory memory = memory_here(parity::any_on_cuda(cases));
-  std::vector<reports::CaseResult> results(cases.size());
-  std::vector<parity::Case> fitting;
-  std::vector<size_t> places;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const auto reason = too_large(cases[i], cases[i].world, memory);
-    if (!reason) {
-      fitting.push_back(cases[i]);
-      places.push_back(i);
-      continue;
-    }
-    results[i] = to_result(cases[i], reports::Status::kNotSupported, "it " + *reason);
-    if (options.finished) options.finished(results[i]);
-  }
-  if (fitting.empty()) return results;
-  std::vector<reports::CaseResult> ran = supervise(fitting, options);
-  for (size_t j = 0; j < ran.size(); ++j) results[places[j]] = std::move(ran[j]);
-  return results;
 }
 
 }  // namespace ringcheck::cli

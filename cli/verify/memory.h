@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/workers/supervisor.h"
+#include "cli/doctor/doctor_smi.h"
+#include "parity/case/case.h"
 
 namespace ringcheck::cli {
 
@@ -17,9 +18,8 @@ struct Memory {
   double gpu = 0;  // of the smallest; 0: nobody can say
 };
 
-// This one: what its cgroup leaves of the host's memory, and what nvidia-smi says of GPUs, which no
-// context is made on. Of GPUs nothing where they are not asked for.
-Memory memory_here(bool with_gpus);
+// With these GPUs, of whose memory.total nvidia-smi says how many MiB it is.
+Memory with_gpus(Memory memory, const std::vector<Row>& gpus);
 
 // Bytes that a case needs at least: the problem as a whole and as the shards of `ranks`, what they
 // compute, in the dtype and wider, and the outcome that is judged. The truth in float64 comes on top,
@@ -27,11 +27,7 @@ Memory memory_here(bool with_gpus);
 double least_bytes(const parity::Case& test, int ranks);
 
 // Why a case does not fit, with the estimate, the limit and the fix; or nothing. `ranks` of it are on
-// this host.
+// this host. What needs just what there is fits.
 std::optional<std::string> too_large(const parity::Case& test, int ranks, const Memory& memory);
-
-// supervise() of those cases that fit; the others are not supported here.
-std::vector<reports::CaseResult> supervise_what_fits(const std::vector<parity::Case>& cases,
-                                                     const SupervisorOptions& options);
 
 }  // namespace ringcheck::cli

@@ -18,7 +18,7 @@ std::vector<std::string> parse_oracles(const std::string& text) {
   if (text == "all") return parity::all_oracles();
   std::vector<std::string> known = parity::all_oracles();
   known.insert(known.begin(), "all");
-  const std::vector<std::string> names = split_values({text});
+  const std::vector<std::string> names = split_values("--oracles", {text});
   for (const std::string& name : names)
     if (std::ranges::find(known, name) == known.end())
       throw UsageError("--oracles: " + parity::unknown_name("oracle", name, known));

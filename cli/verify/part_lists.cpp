@@ -101,14 +101,16 @@ std::vector<Part> options_of_cases() {
   return rows;
 }
 
-std::vector<std::string> split_values(const std::vector<std::string>& lists) {
+std::vector<std::string> split_values(const std::string& option,
+                                      const std::vector<std::string>& lists) {
   std::vector<std::string> values;
   for (const std::string& list : lists)
     for (const std::string& value : parity::split(list, ',')) {
       if (value.empty())
-        throw BadCase("the list '" + list + "' has an empty value; leave it out");
+        throw BadCase(option + ": the list '" + list + "' has an empty value; leave it out");
       if (std::ranges::find(values, value) != values.end())
-        throw BadCase("the list '" + list + "' has " + value + " twice; leave one of them out");
+        throw BadCase(option + ": the list '" + list + "' has " + value +
+                      " twice; leave one of them out");
       values.push_back(value);
     }
   return values;

@@ -17,7 +17,8 @@ using PartLists = std::map<std::string, std::vector<std::string>>;
 std::vector<parity::Part> options_of_cases();
 
 // Splits lists at commas outside brackets. Throws BadCase on an empty value.
-std::vector<std::string> split_values(const std::vector<std::string>& lists);
+std::vector<std::string> split_values(const std::string& option,
+                                      const std::vector<std::string>& lists);
 
 // Every combination of the values, all else as in `base`. What follows from another part where it
 // is not said: kv-heads from heads, dim-v from dim, seq from the documents of the mask.

@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "cli/read_json.h"
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 
@@ -52,7 +53,12 @@ nlohmann::json to_json(const Refusals& refusals) {
 }
 
 Refusals refusals_from_json(const nlohmann::json& file) {
-  return {file.at("device"), file.at("cases"), file.at("kernels")};
+  Refusals listed{file.at("device"), count_in(file.at("cases"), "cases"), {}};
+  for (const auto& [kernel, reasons] : file.at("kernels").get<nlohmann::json::object_t>())
+    for (auto& counts = listed.kernels[kernel];
+         const auto& [reason, count] : reasons.get<nlohmann::json::object_t>())
+      counts[reason] = count_in(count, "kernel " + kernel + ", " + reason);
+  return listed;
 }
 
 std::vector<std::string> differences(const Refusals& here, const Refusals& listed) {

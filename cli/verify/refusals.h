@@ -27,7 +27,7 @@ struct Refusals {
 Refusals refusals_of(const std::vector<parity::Case>& cases, const std::string& device);
 
 nlohmann::json to_json(const Refusals& refusals);
-// Throws nlohmann::json::exception where it is none.
+// Throws nlohmann::json::exception or std::invalid_argument where it is none.
 Refusals refusals_from_json(const nlohmann::json& file);
 
 // What differs from a list, a line each; nothing where they are the same.

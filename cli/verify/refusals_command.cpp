@@ -11,13 +11,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
+#include "cli/files.h"
 #include "cli/read_json.h"
+#include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/verify/profiles.h"
 #include "cli/verify/refusals.h"
 #include "cp/device/cuda_library.h"
 #include "reports/file.h"
-#include "reports/text.h"
+#include "reports/screen/table.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -26,53 +28,61 @@ struct Options {
   std::string device = "cpu", profile = "conformance", json, against;
 };
 
+std::string list_in(const std::string& folder, const std::string& device) {
+  return std::filesystem::path(folder) / (device + ".json");
+}
+
 // The list of a device in a folder.
 Refusals listed_in(const std::string& folder, const std::string& device) {
-  const std::string path = std::filesystem::path(folder) / (device + ".json");
-  if (!std::filesystem::exists(path))
+  const std::string path = list_in(folder, device);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
     throw UsageError("there is no list '" + path + "' of what kernels refuse on " + device +
-                     "; --json " + path + " writes one");
+                     "; use --json " + path + " to write one");
   const nlohmann::json json = read_json(path);
   try {
-    return refusals_from_json(json);
-  } catch (const nlohmann::json::exception& error) {
-    throw UsageError("'" + path + "' is no list of refusals: " + error.what());
+    Refusals listed = refusals_from_json(json);
+    if (listed.device != device)
+      throw std::invalid_argument("it is of device '" + listed.device + "', not '" + device + "'");
+    return listed;
+  } catch (const std::exception& error) {
+    throw UsageError("'" + path + "' is no list of refusals: " + error.what() +
+                     "; name a folder with those of `ringcheck refusals --json`");
   }
 }
 
-// "refused of 3040 cases on cpu: flash 971, plain 0", then the reasons.
+// Each kernel and how many of the cases it refuses, with the reasons.
 void print(const Refusals& refusals, std::ostream& screen) {
-  std::vector<std::string> sums;
-  std::string lines;
+  reports::Table table({"kernel, on " + refusals.device, "refuses", "of cases"}, 1);
   for (const auto& [kernel, reasons] : refusals.kernels) {
     int64_t sum = 0;
+    std::vector<std::string> lines;
     for (const auto& [reason, count] : reasons) {
       sum += count;
-      lines += reports::right(std::to_string(count), 7) + "  " + reason + "\n";
+      lines.push_back(std::to_string(count) + ": " + reason);
     }
-    sums.push_back(kernel + " " + std::to_string(sum));
+    table.add({kernel, std::to_string(sum), std::to_string(refusals.cases)},
+              c10::Join("; ", lines));
   }
-  screen << "refused of " << refusals.cases << " cases on " << refusals.device << ": "
-            << c10::Join(", ", sums) << "\n"
-            << lines << std::flush;
+  screen << table.text(paint_on(screen)) << std::flush;
 }
 
 // 1 where anything differs.
 int compare(const Refusals& here, const Refusals& listed) {
   const std::vector<std::string> lines = differences(here, listed);
   for (const std::string& line : lines)
-    std::cerr << "ringcheck: " << line << "\n";
+    std::cerr << complaint(line);
   return lines.empty() ? 0 : 1;
 }
 
 int run(const Options& options) {
-  if (!options.json.empty())
-    reports::check_writable(options.json);
   if (options.device == "cuda" && why_no_cuda())
     throw UsageError(*why_no_cuda());
+  const std::string device = options.device == "cpu" ? "cpu" : gpu_architecture();
+  const bool against = !options.against.empty();
+  check_files({against ? list_in(options.against, device) : ""}, {{"--json", options.json}});
   std::optional<Refusals> listed;  // read before the work
-  if (!options.against.empty())
-    listed = listed_in(options.against, options.device == "cpu" ? "cpu" : gpu_architecture());
+  if (against) listed = listed_in(options.against, device);
   const Refusals refusals =
       refusals_of(cases_of(profile(options.profile), options.device), options.device);
   print(refusals, reports::screen_beside(options.json));

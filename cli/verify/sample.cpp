@@ -16,7 +16,8 @@ int64_t sample_of(const std::string& text) {
       return sample;
   } catch (const parity::BadCase&) {
   }
-  throw UsageError("--sample: '" + text + "' is no number of queries and keys from 1 on; want for "
+  throw UsageError("--sample: '" + text + "' is no number of queries and keys from 1 to 2^40 "
+                   "(1099511627776); want for "
                    "example --sample 256");
 }
 
@@ -35,7 +36,7 @@ std::string sampled_text(int64_t sample, const std::vector<reports::CaseResult>&
   return "sampled: " + std::to_string(sample) + " queries and keys of each head, in " +
          std::to_string(sampled) + " of " + std::to_string(cases.size()) +
          " cases; dK and dV given the O and LSE of the subject; " +
-         parity::chance_to_miss(sample) + "\n";
+         parity::chance_to_miss(sample);
 }
 
 }  // namespace ringcheck::cli

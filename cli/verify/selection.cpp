@@ -136,8 +136,8 @@ int64_t integer(const std::string& text, const char* what) {
       return value;
   } catch (const parity::BadCase&) {
   }
-  throw UsageError("--clean: '" + text + "' is not a " + what +
-                   "; want for example --clean 1000 7");
+  throw UsageError("--clean: '" + text + "' is not a " + what + "; want from 1 to " +
+                   std::to_string(kMostCases) + " cases and a seed, for example --clean 1000 7");
 }
 
 // The one device that was asked for beside a list of cases that is made for it.
@@ -168,9 +168,20 @@ Selection of_random(const Asked& asked) {
   return selection;
 }
 
+// A subject from outside is asked for the nearest case that it takes; several may have the same one.
+std::vector<Case> fitted(const std::vector<Case>& cases) {
+  std::vector<Case> taken;
+  std::set<std::string> seen;
+  for (const Case& test : cases) {
+    const Case nearest = parity::subject_of(test)->fitted(test);
+    if (seen.insert(parity::to_text(nearest)).second) taken.push_back(nearest);
+  }
+  return taken;
+}
+
 Selection of_profile(const Asked& asked) {
   const std::string name = asked.profile.empty() ? "smoke" : asked.profile;
-  Selection selection{filtered(cases_of(profile(name), device_of(asked)), asked.parts), "", false};
+  Selection selection{fitted(filtered(cases_of(profile(name), device_of(asked)), asked.parts)), "", false};
   if (selection.cases.empty())
     throw UsageError("no case of profile " + name +
                      " has all of these values at once; "
@@ -179,8 +190,23 @@ Selection of_profile(const Asked& asked) {
   return selection;
 }
 
+// What was said stays; of the rest a subject from outside is asked for what it takes.
+Case fitted_beside(const Case& test, const PartLists& said) {
+  Case nearest = parity::subject_of(test)->fitted(test);
+  try {
+    for (const parity::Part& part : options_of_cases())
+      if (said.contains(part.option)) part.parse(nearest, part.print(test));
+    parity::validate(nearest);
+    return nearest;
+  } catch (const parity::BadCase&) {
+    return test;
+  }
+}
+
 Selection of_lists(const Asked& asked) {
   Selection selection{product(asked.parts, {}), "", false};
+  for (Case& test : selection.cases)
+    if (!test.is_ours()) test = fitted_beside(test, asked.parts);
   selection.single = selection.cases.size() == 1;
   selection.what = count_text(selection.cases.size(), "the given lists");
   return selection;
@@ -231,6 +257,14 @@ std::string seed_text(const std::vector<Case>& cases) {
 }
 
 }  // namespace
+
+std::vector<std::string> files_of(const std::vector<Case>& cases) {
+  std::set<std::string> files;
+  for (const Case& test : cases)
+    if (const parity::Call data = parity::parse_call(test.data); data.name == "tensors")
+      files.insert(data.arguments.at(0));
+  return {files.begin(), files.end()};
+}
 
 Selection select(const Asked& asked) {
   check_one_way(asked);

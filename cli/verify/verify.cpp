@@ -2,15 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck verify: is it right?
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "cli/arguments.h"
+#include "cli/bundle/bundle_folder.h"
+#include "cli/bundle/shrink.h"
+#include "cli/case_options.h"
+#include "cli/files.h"
+#include "cli/results/read_waivers.h"
 #include "cli/verify/coverage.h"
+#include "cli/verify/fitting.h"
 #include "cli/verify/further_runs.h"
-#include "cli/verify/memory.h"
 #include "cli/verify/oracles.h"
+#include "cli/process/folder.h"
 #include "cli/progress.h"
+#include "cli/workers/dealing.h"
 #include "cli/workers/ranks.h"
 #include "cli/workers/self_test.h"
 #include "cli/verify/sample.h"
@@ -21,45 +30,39 @@
 #include "cp/worlds/launcher.h"
 #include "cp/device/moment.h"
 #include "parity/case/text.h"
+#include "reports/screen/console.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
 namespace {
 
 struct Options {
-  PartLists lists;  // of the parts of a case, as typed
-  std::vector<std::string> models;
-  Asked asked;
+  CaseOptions cases;
   Telling telling;
   std::optional<double> deadline;  // seconds
   std::optional<std::string> sample;
   std::string planted;  // a fault of the judging
+  std::string waivers;  // a file
+  std::string bundle;   // a folder
   std::optional<int> jobs;
   bool list = false;
   bool coverage = false;
 };
 
-Asked asked_of(const Options& options) {
-  Asked asked = options.asked;
-  for (const auto& [name, lists] : options.lists)
-    if (!lists.empty())
-      asked.parts[name] = split_values(lists);
-  asked.models = split_values(options.models);
-  return asked;
-}
-
 void check(const Options& options) {
   if (options.deadline && !(*options.deadline > 0 && *options.deadline <= 1e6))
     throw UsageError("--deadline " + parity::number_text(*options.deadline) +
                      ": it must be above 0 and at most 1000000 seconds");
-  const Telling& telling = options.telling;
-  for (const std::string& file : {telling.json, telling.junit})
-    if (!file.empty())
-      reports::check_writable(file);
-  parse_oracles(telling.oracles);
+  parse_oracles(options.telling.oracles);
   judging_with(options.planted);
-  if (!telling.json.empty() && telling.json == telling.junit)
-    throw UsageError("--json and --junit name the same file '" + telling.json + "'");
+}
+
+void check_outputs(const Options& options, const Selection& selection) {
+  const Telling& telling = options.telling;
+  std::vector<std::string> inputs = files_of(selection.cases);
+  inputs.push_back(options.waivers);
+  check_files(inputs, {{"--json", telling.json}, {"--junit", telling.junit},
+                       {"--markdown", telling.markdown}});
 }
 
 int list(const Selection& selection) {
@@ -74,45 +77,66 @@ SupervisorOptions conduct(const Options& options) {
   result.deadline_seconds = options.deadline;
   result.judging = judging_of(options.telling.oracles, options.telling.sample);
   result.planted = options.planted;
+  result.bundles = options.bundle;
   return result;
 }
 
 std::string supervised_transport(const std::vector<parity::Case>& cases) {
   if (!parity::any_on_cuda(cases))
-    return "thread worlds in one process, MPI worlds under mpirun";
-  return "thread worlds on " + std::to_string(device_count(at::kCUDA)) +
-         " GPUs by copies and events, process worlds by NCCL under mpirun";
+    return "threads of one process, or processes under mpirun";
+  return "threads of one process on " + std::to_string(device_count(at::kCUDA)) +
+         " GPUs, or processes under mpirun over NCCL";
 }
 
 int run_supervised(const Options& options, const Selection& selection) {
+  { const TemporaryFolder for_workers; }  // or it is refused here, before anything is said
+  const BundleFolder bundles(options.bundle);
   VerifyReport report(options.telling, selection, "no launcher",
                       supervised_transport(selection.cases));
   report.begin();
   SupervisorOptions supervisor = conduct(options);
   supervisor.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases);
-  auto progress = std::make_unique<Progress>(selection.cases.size());
+  double work = 0;
+  for (const parity::Case& test : selection.cases) work += seconds_of(test);
+  std::unique_ptr<Progress> progress;
+  if (!options.telling.verbose)  // which has a line a case instead
+    progress = std::make_unique<Progress>(selection.cases.size(), "cases", work);
   supervisor.finished = [&](const reports::CaseResult& test) {
     report.line(test);
-    progress->advance(test.verdict == reports::Status::kPass);
+    if (progress) progress->advance(!reports::is_bad(test.verdict), seconds_of(parity::parse_case(test.name)));
   };
   std::vector<reports::CaseResult> results = supervise_what_fits(selection.cases, supervisor);
   progress.reset();
+  const std::string kept = std::exchange(supervisor.bundles, "");
+  if (!kept.empty()) shrink_bundles(kept, supervisor, results);
+  bundles.note(results);
   run_failures_again(selection.cases, supervisor, results);
   return report.end(std::move(results));
 }
 
+// Rank 0 of a launcher's ranks: it prints and writes.
+int run_first(const Options& options, const Selection& selection, const Launcher& launcher) {
+  const BundleFolder bundles(options.bundle);
+  Record record(options.telling.json, options.telling.junit, ranks_of(launcher));
+  VerifyReport report(options.telling, selection, describe(launcher),
+                      transport_of(launcher, selection.cases));
+  record.journal().head(report.nothing_ran());
+  report.begin();
+  const RanksReport told{record,
+                         [&](const reports::CaseResult& test) {
+                           report.line(test);
+                           return report.noted(test);
+                         },
+                         [&](auto results) {
+                           bundles.note(results);
+                           return report.end(std::move(results));
+                         }};
+  return run_ranks(launcher, selection.cases, conduct(options), &told);
+}
+
 int run_launched(const Options& options, const Selection& selection, const Launcher& launcher) {
-  std::unique_ptr<VerifyReport> report;
-  if (launcher.rank <= 0) {
-    report = std::make_unique<VerifyReport>(options.telling, selection, describe(launcher),
-                                      transport_of(launcher, selection.cases));
-    report->begin();
-  }
-  return run_ranks(launcher, selection.cases, conduct(options), [&](auto results) {
-    for (const reports::CaseResult& test : results)
-      report->line(test);
-    return report->end(std::move(results));
-  });
+  return launcher.rank <= 0 ? run_first(options, selection, launcher)
+                            : run_ranks(launcher, selection.cases, conduct(options), nullptr);
 }
 
 // Of a single case: among several, one that does not fit is counted.
@@ -122,18 +146,34 @@ void check_memory(const parity::Case& test, const std::optional<Launcher>& launc
     throw UsageError("the case " + *reason + ": " + parity::to_text(test));
 }
 
-int run(Options options) {
+// Threads are ranks of one process: of a single one that a launcher started they are made as without.
+std::optional<Launcher> launcher_for(const Options& options) {
   const auto launcher = detect_launcher();
+  const std::vector<std::string>& asked = options.cases.lists.at("world-kind");
+  if (!launcher || asked.empty()) return launcher;
+  const std::vector<std::string> kinds = split_values("--world-kind", asked);
+  if (std::ranges::find(kinds, "thread") == kinds.end()) return launcher;
+  if (launcher->size > 1 || launcher->rank > 0)
+    throw UsageError("--world-kind thread: the ranks of " + describe(*launcher) +
+                     " are processes; leave the option out, or start ringcheck alone: it makes "
+                     "its threads itself");
+  return kinds.size() == 1 ? std::nullopt : launcher;
+}
+
+int run(Options options) {
+  const auto launcher = launcher_for(options);
   if (!launcher || launcher->rank <= 0)
     check(options);
   if (options.sample)
     options.telling.sample = sample_of(*options.sample);
   options.telling.deadline = options.deadline;
-  options.telling.clean = !options.asked.clean.empty();
-  const Asked asked = asked_of(options);
+  if (!options.waivers.empty()) options.telling.waivers = read_waivers(options.waivers);
+  options.telling.clean = !options.cases.asked.clean.empty();
+  const Asked asked = asked_of(options.cases);
   Selection selection = select(asked);
+  if (!launcher || launcher->rank <= 0) check_outputs(options, selection);
   if (launcher)
-    adopt(*launcher, !options.asked.cases.empty() || !options.lists.at("world").empty(),
+    adopt(*launcher, !options.cases.asked.cases.empty() || !options.cases.lists.at("world").empty(),
           selection.cases);
   if (options.coverage)
     return launcher && launcher->rank > 0 ? 0 : report_coverage(asked, selection);
@@ -145,49 +185,15 @@ int run(Options options) {
                   : run_supervised(options, selection);
 }
 
-void declare_parts(CLI::App& program, Options& options) {
-  for (const parity::Part& part : options_of_cases())
-    program.add_option("--" + part.option, options.lists[part.option], part.help)
-        ->group("Parts of a case (lists with commas)")
-        ->type_name("LIST");
-}
-
-void declare_cases(CLI::App& program, Options& options) {
-  const auto group = "Which cases";
-  program
-      .add_option("--profile", options.asked.profile,
-                  "smoke, conformance or stress; parts beside it select among its cases")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("NAME");
-  program.add_option("--model", options.models, "heads, dims, RoPE and masks of published models")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("LIST");
-  program.add_option("--case", options.asked.cases, "exactly this case; may be repeated")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("TEXT");
-  program.add_option("--tensors", options.asked.tensors, "your own q, k, v and, perhaps, do")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("FILE.safetensors");
-  program.add_option("--clean", options.asked.clean, "N random cases that must not fail")
-      ->group(group)
-      ->type_name("N [SEED]")
-      ->expected(1, 2);
-  program.add_flag("--list", options.list, "print the cases, run none")->group(group);
-  program
-      .add_flag("--coverage", options.coverage,
-                "print how many of the cases meet each rare condition, run none")
-      ->group(group);
-}
-
 const Subcommands::Add add("verify", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("runs cases of context-parallel attention and judges every one of them");
-  declare_cases(program, *options);
-  declare_parts(program, *options);
+  add_case_options(program, options->cases);
+  program.add_flag("--list", options->list, "print the cases, run none")->group("Which cases");
+  program
+      .add_flag("--coverage", options->coverage,
+                "print how many of the cases meet each rare condition, run none")
+      ->group("Which cases");
   const auto group = "Running and reporting";
   program
       .add_option("--deadline", options->deadline,
@@ -216,11 +222,24 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
                   "the self-test before the cases is to find this fault, and exit with 70")
       ->group("")
       ->type_name("FAULT");
+  program.add_option("--waivers", options->waivers, "failures that are known: docs/results.md")
+      ->group(group)
+      ->check(not_empty())
+      ->type_name("FILE");
+  program.add_option("--bundle", options->bundle,
+                     "keep what failed in a new folder, made smaller, for ringcheck replay")
+      ->group(group)
+      ->check(not_empty())
+      ->type_name("DIR");
   program.add_option("--json", options->telling.json, "write the result; - is stdout")
       ->group(group)
       ->check(not_empty())
       ->type_name("FILE");
   program.add_option("--junit", options->telling.junit, "write JUnit XML; - is stdout")
+      ->group(group)
+      ->check(not_empty())
+      ->type_name("FILE");
+  program.add_option("--markdown", options->telling.markdown, "write a page for a job summary; - is stdout")
       ->group(group)
       ->check(not_empty())
       ->type_name("FILE");

@@ -26,12 +26,12 @@ double computed_share(const parity::Case& test) {
   return static_cast<double>(window->width + kTile) / static_cast<double>(test.seq);
 }
 
+}  // namespace
+
 double seconds_of(const parity::Case& test) {
   return kEachCase + kEachRank * test.world +
          static_cast<double>(parity::work_of(test)) * computed_share(test) / kWorkInASecond;
 }
-
-}  // namespace
 
 // All its scores in float64, which the judging may hold.
 bool is_small(const parity::Case& test) {

@@ -12,6 +12,9 @@ namespace ringcheck::cli {
 // It takes little memory to judge it.
 bool is_small(const parity::Case& test);
 
+// How long it takes on one core, roughly.
+double seconds_of(const parity::Case& test);
+
 // Who runs which cases, by their index: the large ones one after the other, each with all of the
 // machine, and as many hands of small ones as there are workers, all of about the same length and
 // each with what takes longest first.

@@ -3,7 +3,9 @@
 #include "cli/workers/death.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <regex>
 
@@ -46,18 +48,31 @@ std::vector<std::string> everybody(const Remains& remains) {
   return lines;
 }
 
+// The first rank of which this holds.
+template <class Holds>
+std::optional<size_t> first_of(const std::vector<RankStatus>& ranks, const Holds& holds) {
+  std::optional<size_t> first;
+  for (size_t r = 0; r < ranks.size(); ++r)
+    if (holds(ranks[r]) && (!first || ranks[r].when < ranks[*first].when))
+      first = r;
+  return first;
+}
+
+bool has_failed(const RankStatus& rank) {
+  return rank.state == RankState::kSignaled || rank.state == RankState::kThrew;
+}
+
+bool has_timed_out(const RankStatus& rank) { return rank.state == RankState::kTimedOut; }
+
 // The first rank that said itself why it ends.
 std::optional<size_t> confessed(const Remains& remains) {
-  std::optional<size_t> first;
-  for (size_t r = 0; r < remains.ranks.size(); ++r) {
-    const RankStatus& rank = remains.ranks[r];
-    if (rank.state != RankState::kSignaled && rank.state != RankState::kThrew &&
-        rank.state != RankState::kTimedOut)
-      continue;
-    if (!first || rank.when < remains.ranks[*first].when)
-      first = r;
-  }
-  return first;
+  return first_of(remains.ranks,
+                  [](const RankStatus& rank) { return has_failed(rank) || has_timed_out(rank); });
+}
+
+bool is_alive(pid_t pid) {
+  const std::string state = process_state(pid);
+  return !state.empty() && state != "Z" && state != "X";
 }
 
 template <class Better>
@@ -80,8 +95,9 @@ std::optional<Told> told_by_mpirun(const Remains& remains) {
   std::smatch match;
   if (!std::regex_search(remains.output, match, sentence))
     return std::nullopt;
-  const size_t rank = std::stoul(match[1]);
-  if (rank >= remains.ranks.size())
+  size_t rank = 0;
+  const auto parsed = std::from_chars(&*match[1].first, &*match[1].first + match[1].length(), rank);
+  if (parsed.ec != std::errc() || rank >= remains.ranks.size())
     return std::nullopt;
   return Told{rank, match[2]};
 }
@@ -105,14 +121,16 @@ Death blame(const Remains& remains, size_t rank, reports::Status verdict, const 
           everybody(remains)};
 }
 
+// By its own words.
+Death blame(const Remains& remains, size_t rank) {
+  const RankStatus& status = remains.ranks[rank];
+  return blame(remains, rank,
+               has_timed_out(status) ? reports::Status::kHang : reports::Status::kCrash,
+               status.state == RankState::kSignaled ? Ended{0, status.signal}.text() : status.note);
+}
+
 Death died(const Remains& remains) {
-  if (const auto rank = confessed(remains)) {
-    const RankStatus& status = remains.ranks[*rank];
-    const bool hang = status.state == RankState::kTimedOut;
-    return blame(remains, *rank, hang ? reports::Status::kHang : reports::Status::kCrash,
-                 status.state == RankState::kSignaled ? Ended{0, status.signal}.text()
-                                                      : status.note);
-  }
+  if (const auto rank = confessed(remains)) return blame(remains, *rank);
   if (const auto told = told_by_mpirun(remains))
     return blame(remains, told->rank, reports::Status::kCrash, told->how);
   const size_t latest = best(remains, [&](size_t a, size_t b) {
@@ -140,6 +158,30 @@ Death explain(const Remains& remains) {
                (remains.stopped[rank] ? "its process is stopped, " : "") +
                    std::string("no rank made progress for ") +
                    reports::seconds_text(remains.silent_seconds));
+}
+
+Death explain_launched(const std::vector<RankStatus>& ranks) {
+  const Remains remains = collect(ranks, {}, 0, "");
+  const auto is_interrupted = [](const RankStatus& rank) {
+    return rank.state == RankState::kInterrupted;
+  };
+  // One that was killed says nothing, and ends the others: by its launcher, or because they wait for
+  // it in vain.
+  const auto is_gone = [&](const RankStatus& rank) {
+    return rank.state == RankState::kRunning && (&rank == &ranks.front() || !is_alive(rank.pid));
+  };
+  if (const auto rank = first_of(ranks, is_gone))
+    return blame(remains, *rank, reports::Status::kCrash, "its process is gone, killed perhaps");
+  if (const auto rank = first_of(ranks, has_failed)) return blame(remains, *rank);
+  if (const auto rank = first_of(ranks, has_timed_out)) return blame(remains, *rank);
+  const auto first = first_of(ranks, is_interrupted);
+  if (!first)
+    return {reports::Status::kCrash, -1, "rank 0 ended and does not say why", everybody(remains)};
+  const std::string name = ::strsignal(ranks[*first].signal);
+  if (std::ranges::all_of(ranks, [](const RankStatus& rank) { return rank.state != RankState::kIdle; }))
+    return blame(remains, *first, reports::Status::kSkipped, "interrupted by " + name);
+  return blame(remains, *first, reports::Status::kCrash,
+               "ended by " + name + "; what ranks of other machines did is not known");
 }
 
 }  // namespace ringcheck::cli

@@ -32,4 +32,8 @@ struct Death {
 };
 Death explain(const Remains& remains);
 
+// The same of ranks that a launcher started, when the first of them has ended. Those on other
+// machines are idle here: nothing is known of them. Skipped where somebody ended all of them.
+Death explain_launched(const std::vector<RankStatus>& ranks);
+
 }  // namespace ringcheck::cli

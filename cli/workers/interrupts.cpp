@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers/interrupts.h"
 
+#include <cstring>
+
 namespace ringcheck::cli {
 namespace {
 
@@ -22,5 +24,11 @@ Interrupts::~Interrupts() {
 }
 
 int Interrupts::noted() { return last; }
+
+std::string Interrupts::text(int signal) { return signal == SIGINT ? "Ctrl-C" : ::strsignal(signal); }
+
+void Interrupts::check() {
+  if (last != 0) throw Interrupted{last};
+}
 
 }  // namespace ringcheck::cli

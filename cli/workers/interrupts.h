@@ -5,8 +5,15 @@
 #include <signal.h>
 
 #include <map>
+#include <string>
 
 namespace ringcheck::cli {
+
+// Thrown where work is given up for a signal: what was begun is taken away, and then the signal ends
+// this process.
+struct Interrupted {
+  int signal;
+};
 
 // While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending this process.
 class Interrupts {
@@ -17,6 +24,8 @@ class Interrupts {
   Interrupts& operator=(const Interrupts&) = delete;
 
   static int noted();  // the last one, 0: none yet
+  static std::string text(int signal);  // "Ctrl-C", "Terminated"
+  static void check();  // throws Interrupted where one was noted
 
  private:
   std::map<int, struct sigaction> old_;

@@ -9,7 +9,9 @@
 #include <iostream>
 #include <set>
 
+#include "cli/bundle/bundle.h"
 #include "cli/subcommand.h"
+#include "cli/workers/own_status.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/supervisor.h"
 #include "cli/workers/watchdog.h"
@@ -19,6 +21,7 @@
 #include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
 #include "parity/judge/runner.h"
+#include "reports/file.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -34,51 +37,161 @@ std::chrono::milliseconds deadline(std::optional<double> seconds, const parity::
   return milliseconds(seconds.value_or(deadline_of(test)));
 }
 
-std::unique_ptr<Job> join(const Launcher& launcher, const SupervisorOptions& options) {
-  JobOptions how;
-  if (options.deadline_seconds)
-    how.time_to_meet = milliseconds(*options.deadline_seconds);
-  try {
-    return Job::join(launcher, how);
-  } catch (const std::exception& error) {
-    throw UsageError(error.what());
-  }
+// Longer than any case of these.
+std::chrono::milliseconds longest(const std::vector<parity::Case>& cases,
+                                  const SupervisorOptions& options) {
+  std::chrono::milliseconds longest{};
+  for (const parity::Case& test : cases)
+    longest = std::max(longest, deadline(options.deadline_seconds, test));
+  return longest;
 }
 
-int run_all(Job& job, const std::vector<parity::Case>& cases, const SupervisorOptions& options,
-            const RanksReport& report) {
-  Watchdog watchdog(job.rank(), exit_codes::kDead);
-  parity::RunOptions run;
-  run.judging = options.judging;
-  run.observer = [&](int, const Operation& operation) { watchdog.sign(operation); };
-  parity::ProcessRanks world(
-      job.rank(),
-      [&](const parity::Case& test) {
-        return job.world(parity::device_type_of(test), deadline(options.deadline_seconds, test));
-      },
-      run.observer);
-  // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
-  const auto together = job.world(at::kCPU, std::chrono::hours(12));
-  if (job.rank() == 0)  // the rank that judges
-    parity::test_before(cases, options.judging, judging_with(options.planted));
-  together->agree_max(int64_t{0});
-  std::vector<reports::CaseResult> results;
-  for (const parity::Case& test : cases) {
-    watchdog.watch(parity::to_text(test), deadline(options.deadline_seconds, test) + kMargin);
-    const auto verdict = parity::verify(test, world, run);
-    watchdog.rest();
-    if (verdict)
-      results.push_back(to_result(*verdict));
-    together->agree_max(int64_t{0});
+// One of the ranks, from its beginning to its end.
+class Rank {
+ public:
+  Rank(const Launcher& launcher, const std::vector<parity::Case>& cases,
+       const SupervisorOptions& options, const RanksReport* report)
+      : launcher_(launcher),
+        cases_(cases),
+        options_(options),
+        report_(report),
+        own_(std::max(0, launcher.rank), report ? report->record.status_path() : ""),
+        watchdog_(std::max(0, launcher.rank), exit_codes::kDead, [this](const std::string& why) {
+          last_words(RankState::kTimedOut, "hang: " + why);
+        }) {}
+
+  int operator()() {
+    if (report_ != nullptr) report_->record.note_end();
+    try {
+      join();
+    } catch (const Timeout& error) {
+      return fail(RankState::kTimedOut, error.what());
+    } catch (const std::exception& error) {
+      if (launcher_.rank <= 0) throw UsageError(error.what());
+      return exit_codes::kUsage;  // said once
+    }
+    at::set_num_threads(1);
+    try {
+      return run_all();
+    } catch (const parity::SelfTestFailed& error) {
+      return give_up(exit_codes::kSelfTest, error.what(), [](Record& record) { record.remove(); });
+    } catch (const reports::Unwritable& error) {
+      return give_up(exit_codes::kUsage,
+                     std::string(error.what()) + "; the journal keeps what is known, for ringcheck "
+                                                 "result recover",
+                     [](Record& record) { record.keep(); });
+    } catch (const Timeout& error) {
+      return fail(RankState::kTimedOut, error.what());
+    } catch (const std::exception& error) {
+      return fail(RankState::kThrew, error.what());
+    }
   }
-  const int64_t code = job.rank() == 0 ? report(std::move(results)) : 0;
-  return static_cast<int>(together->agree_max(code));
-}
+
+ private:
+  void join() {
+    JobOptions how;
+    if (options_.deadline_seconds) how.time_to_meet = milliseconds(*options_.deadline_seconds);
+    if (!launcher_.place.empty())
+      watchdog_.watch("the meeting at " + launcher_.place, how.time_to_meet + kMargin);
+    enter({"meet"});
+    job_ = Job::join(launcher_, how);
+    watchdog_.rest();
+    if (report_ != nullptr) report_->record.note_end();  // MPI has signal handlers of its own
+  }
+
+  int run_all() {
+    parity::RunOptions run;
+    run.judging = options_.judging;
+    if (!options_.bundles.empty()) run.failed = keep_in(options_.bundles);
+    run.observer = [&](int, const Operation& operation) { enter(operation); };
+    parity::ProcessRanks world(
+        job_->rank(),
+        [&](const parity::Case& test) {
+          return job_->world(parity::device_type_of(test),
+                             deadline(options_.deadline_seconds, test));
+        },
+        run.observer);
+    // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
+    const auto together =
+        job_->world(at::kCPU, report_ != nullptr ? longest(cases_, options_)
+                                                 : std::chrono::milliseconds(std::chrono::hours(12)));
+    own_.share(*together);
+    enter({"self-test"});
+    if (job_->rank() == 0)  // the rank that judges
+      parity::test_before(cases_, options_.judging, judging_with(options_.planted));
+    together->agree_max(int64_t{0});
+    std::vector<reports::CaseResult> results;
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      begin(i);
+      const auto verdict = parity::verify(cases_[i], world, run);
+      watchdog_.rest();
+      if (verdict) end(i, to_result(*verdict), results);
+      together->agree_max(int64_t{0});
+    }
+    const int64_t code = report_ != nullptr ? finish(std::move(results)) : 0;
+    own_.done();
+    return static_cast<int>(together->agree_max(code));
+  }
+
+  void enter(const Operation& operation) {
+    last_ = operation;
+    own_.enter(operation);
+    watchdog_.sign(operation);
+  }
+
+  void begin(size_t test) {
+    if (report_ != nullptr) report_->record.journal().began(test);
+    own_.begin(test);
+    watchdog_.watch(parity::to_text(cases_[test]),
+                    deadline(options_.deadline_seconds, cases_[test]) + kMargin);
+  }
+
+  void end(size_t test, reports::CaseResult result, std::vector<reports::CaseResult>& results) const {
+    report_->record.journal().ended(test, report_->ended(result));
+    results.push_back(std::move(result));
+  }
+
+  int finish(std::vector<reports::CaseResult> results) const {
+    const int code = report_->end(std::move(results));
+    report_->record.remove();
+    return code;
+  }
+
+  void last_words(RankState state, const std::string& why) const {
+    own_.failed(state, why);
+    if (report_ != nullptr) report_->record.make_files();
+  }
+
+  int fail(RankState state, const std::string& why) {
+    own_.failed(state, why);
+    return give_up(exit_codes::kDead, describe(last_) + ": " + why,
+                   [](Record& record) { record.make_files(); });
+  }
+
+  // On rank 0 the record is left as `settle` leaves it.
+  int give_up(int code, const std::string& why, const std::function<void(Record&)>& settle) {
+    std::cerr << "ringcheck: rank " << std::max(0, launcher_.rank) << ": " << why << std::endl;
+    if (report_ != nullptr) settle(report_->record);
+    if (job_) job_->abort(code);
+    return code;
+  }
+
+  const Launcher& launcher_;
+  const std::vector<parity::Case>& cases_;
+  const SupervisorOptions& options_;
+  const RanksReport* report_;
+  OwnStatus own_;
+  Operation last_;
+  Watchdog watchdog_;
+  std::unique_ptr<Job> job_;
+};
 
 }  // namespace
 
+int ranks_of(const Launcher& launcher) { return std::max(1, launcher.size); }
+
 void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>& cases) {
-  const int size = launcher.size < 0 ? 1 : launcher.size;
+  const int size = ranks_of(launcher);
   for (parity::Case& test : cases) {
     if (world_said && test.world != size)
       throw UsageError("a world of " + std::to_string(test.world) + " was asked for, but " +
@@ -95,30 +208,14 @@ void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>&
 }
 
 std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases) {
-  const std::string boot = launcher.name == "torchrun" ? "TCP store" : "MPI";
+  const std::string boot = launcher.place.empty() ? "MPI" : "TCP store";
   return parity::any_on_cuda(cases) ? "NCCL over " + boot + ", a process and a GPU a rank"
                         : boot + ", a process a rank";
 }
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,
-              const SupervisorOptions& options, const RanksReport& report) {
-  std::unique_ptr<Job> job;
-  try {
-    job = join(launcher, options);
-  } catch (const UsageError&) {
-    if (launcher.rank <= 0) throw;
-    return exit_codes::kUsage;  // said once
-  }
-  at::set_num_threads(1);
-  try {
-    return run_all(*job, cases, options, report);
-  } catch (const std::exception& error) {
-    const bool ours = dynamic_cast<const parity::SelfTestFailed*>(&error) != nullptr;
-    std::cerr << "ringcheck: rank " << job->rank() << ": " << error.what() << std::endl;
-    const int code = ours ? exit_codes::kSelfTest : exit_codes::kDead;
-    job->abort(code);
-    return code;
-  }
+              const SupervisorOptions& options, const RanksReport* report) {
+  return Rank(launcher, cases, options, report)();
 }
 
 }  // namespace ringcheck::cli

@@ -24,6 +24,10 @@ static_assert(std::is_trivially_copyable_v<RankStatus>);
 // The record of the rank that runs on this thread, for the signal handler.
 thread_local RankStatus* own_record = nullptr;
 
+// That of a process that is one rank, and what it still does.
+RankStatus* process_record = nullptr;
+void (*before_end)() = nullptr;
+
 uint64_t monotonic_nanoseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -48,6 +52,36 @@ void on_signal(int signal) {
   }
   ::raise(signal);
 }
+
+bool is_interrupt(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
+// What the rank said of its end before stands.
+void on_end(int signal) {
+  if (process_record != nullptr && process_record->state == RankState::kRunning) {
+    process_record->signal = signal;
+    process_record->when = monotonic_nanoseconds();
+    process_record->state = is_interrupt(signal) ? RankState::kInterrupted : RankState::kSignaled;
+  }
+  if (before_end != nullptr) before_end();
+  ::raise(signal);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  ::sigaction(signal, &action, nullptr);
+}
+
+// nohup, for example, lets SIGHUP pass.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 }  // namespace
 
@@ -86,6 +120,7 @@ StatusFile::StatusFile(StatusFile&& other) noexcept
     : ranks_(other.ranks_), records_(std::exchange(other.records_, nullptr)) {}
 
 StatusFile::~StatusFile() {
+  if (process_record >= records_ && process_record < records_ + ranks_) process_record = nullptr;
   if (records_ != nullptr)
     ::munmap(records_, ranks_ * sizeof(RankStatus));
 }
@@ -99,7 +134,9 @@ RankStatus& StatusFile::at(int rank) const {
 RankStatus StatusFile::read(int rank) const {
   RankStatus& record = at(rank);
   std::atomic_ref(record.progress).load(std::memory_order_acquire);
-  return record;
+  RankStatus seen = record;  // of a process that may have died while it wrote
+  seen.operation[sizeof seen.operation - 1] = seen.note[sizeof seen.note - 1] = '\0';
+  return seen;
 }
 
 void StatusFile::touch(RankStatus& record) const {
@@ -137,11 +174,15 @@ void StatusFile::failed(int rank, RankState state, const std::string& note) cons
 }
 
 void StatusFile::note_signals() const {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-    ::sigaction(signal, &action, nullptr);
+  for (const int signal : kDeadly) handle(signal, on_signal);
+}
+
+void StatusFile::note_end(int rank, void (*then)()) const {
+  process_record = &at(rank);
+  before_end = then;
+  for (const int signal : kDeadly) handle(signal, on_end);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (!is_ignored(signal)) handle(signal, on_end);
 }
 
 }  // namespace ringcheck::cli

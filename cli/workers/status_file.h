@@ -17,6 +17,7 @@ enum class RankState : int32_t {
   kSignaled,  // died of a signal that could be caught; `signal` says which
   kThrew,     // `note` says what
   kTimedOut,  // the same, and it was a wait that passed its deadline
+  kInterrupted,  // somebody ended it: SIGINT, SIGTERM or SIGHUP, in `signal`
 };
 
 // What one rank is doing. Plain memory of fixed size, shared between processes.
@@ -54,6 +55,9 @@ class StatusFile {
   // From now on a signal that kills this process is noted in the record of the rank whose thread
   // it hit.
   void note_signals() const;
+  // The same in a process that is this rank, on whatever thread, and of SIGINT, SIGTERM and SIGHUP
+  // as well. `then` is called before the signal does what it would have done: system calls only.
+  void note_end(int rank, void (*then)()) const;
 
  private:
   StatusFile(int ranks, RankStatus* records) : ranks_(ranks), records_(records) {}

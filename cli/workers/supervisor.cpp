@@ -3,6 +3,7 @@
 #include "cli/workers/supervisor.h"
 
 #include <c10/util/StringUtil.h>
+#include <signal.h>
 #include <string.h>
 
 #include <algorithm>
@@ -159,7 +160,7 @@ class Supervision {
   void run_all(const Transport& transport, Indexes pending) {
     while (!pending.empty() && !stopping_) {
       if (Interrupts::noted() != 0)
-        return skip(pending, "interrupted by " + std::string(::strsignal(Interrupts::noted())));
+        return skip(pending, "interrupted by " + Interrupts::text(Interrupts::noted()));
       run_some(transport, pending);
     }
   }
@@ -170,7 +171,8 @@ class Supervision {
     for (const size_t index : pending)
       cases.push_back(cases_[index]);
     const Indexes all = pending;
-    WorkerGroup workers(transport, cases, options_.judging, options_.planted);
+    WorkerGroup workers(transport, cases, options_.judging,
+                        {options_.planted, options_.bundles});
 
     uint64_t progress = 0;
     auto alive = Clock::now();
@@ -203,6 +205,7 @@ class Supervision {
 
   // The case that was running costs one; a worker that never began a case costs all.
   void bury(WorkerGroup& workers, double silent, const Indexes& all, Indexes& pending) {
+    if (!workers.poll()) workers.show_stacks();
     const std::string output = workers.output();
     if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
       throw parity::SelfTestFailed(in_a_line(output));

@@ -19,6 +19,7 @@ struct SupervisorOptions {
   std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
   parity::Judging judging;
   std::string planted;  // in the judging, for the self-test to find: a fault; empty: none
+  std::string bundles;  // a folder in which what fails is kept; empty: none
   int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };

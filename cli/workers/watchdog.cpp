@@ -6,11 +6,15 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 namespace ringcheck::cli {
 
-Watchdog::Watchdog(int rank, int exit_code)
-    : rank_(rank), exit_code_(exit_code), thread_([this](std::stop_token stop) { run(stop); }) {}
+Watchdog::Watchdog(int rank, int exit_code, LastWords last_words)
+    : rank_(rank),
+      exit_code_(exit_code),
+      last_words_(std::move(last_words)),
+      thread_([this](std::stop_token stop) { run(stop); }) {}
 
 void Watchdog::watch(const std::string& test, std::chrono::milliseconds allowed) {
   const std::lock_guard lock(mutex_);
@@ -47,10 +51,11 @@ void Watchdog::run(std::stop_token stop) {
 
 // Without destructors: they would wait for whatever does not end.
 void Watchdog::bite() const {
-  std::cerr << c10::str("ringcheck: rank ", rank_, ": hang: no sign of life for ",
-                        static_cast<double>(allowed_.count()) / 1000, " s after \"",
-                        describe(operation_), "\", in ", test_, "\n")
+  const std::string why = c10::str("no sign of life for ", static_cast<double>(allowed_.count()) / 1000,
+                                   " s after \"", describe(operation_), "\"");
+  std::cerr << c10::str("ringcheck: rank ", rank_, ": hang: ", why, ", in ", test_, "\n")
             << std::flush;
+  last_words_(why);
   std::_Exit(exit_code_);
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,8 +19,9 @@ namespace ringcheck::cli {
 // ranks. On stderr stand the rank, the case, and the operation that it was in.
 class Watchdog {
  public:
-  // Ends the process with this exit code.
-  Watchdog(int rank, int exit_code);
+  // Ends the process with this exit code, behind the last words, which are told why.
+  using LastWords = std::function<void(const std::string& why)>;
+  Watchdog(int rank, int exit_code, LastWords last_words);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
@@ -34,6 +36,7 @@ class Watchdog {
   [[noreturn]] void bite() const;
 
   const int rank_, exit_code_;
+  const LastWords last_words_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::string test_;

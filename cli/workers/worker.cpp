@@ -14,6 +14,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/bundle/bundle.h"
 #include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
 #include "cli/workers/self_test.h"
@@ -25,6 +26,8 @@
 #include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
 #include "parity/judge/runner.h"
+#include "parity/subject/python/json_socket.h"
+#include "parity/subject/python/stacks.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -33,7 +36,7 @@ namespace {
 constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
-  std::string cases, status, results, oracles, planted, inspect;
+  std::string cases, status, results, oracles, planted, inspect, bundles;
   int64_t sample = 0;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
@@ -100,9 +103,11 @@ int run_threads(const Options& options) {
   const StatusFile status = StatusFile::open(options.status);
   status.note_signals();
   Results results(options.results);
+  parity::while_loading([&](int rank) { status.enter(rank, {"load Python"}); });
   parity::RunOptions run;
   run.deadline = kOwnDeadline;
   run.judging = judging_of(options);
+  if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   if (!passes_self_test(cases, options))
     return exit_codes::kSelfTest;
@@ -123,10 +128,11 @@ int run_threads(const Options& options) {
 
 // One rank of a world of processes, case after case. All ranks finish a case before the next one
 // begins.
-void run_rank(Job& job, const std::vector<parity::Case>& cases, const parity::Judging& judging,
+void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& options,
               const StatusFile& status, Results* results) {
   parity::RunOptions run;
-  run.judging = judging;
+  run.judging = judging_of(options);
+  if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   parity::ProcessRanks world(
       job.rank(),
@@ -177,7 +183,7 @@ int run_mpi(const Options& options) {
       results = std::make_unique<Results>(options.results);
     if (job->rank() == 0 && !passes_self_test(cases, options))  // the rank that judges
       job->abort(exit_codes::kSelfTest);
-    run_rank(*job, cases, judging_of(options), status, results.get());
+    run_rank(*job, cases, options, status, results.get());
   } catch (const Timeout& error) {
     give_up(RankState::kTimedOut, error);
   } catch (const std::exception& error) {
@@ -189,6 +195,7 @@ int run_mpi(const Options& options) {
 int run(const Options& options) {
   if (!options.inspect.empty())
     return print_inspection(options.inspect);
+  parity::show_stacks_on_signal();
   return options.mpi > 0 ? run_mpi(options) : run_threads(options);
 }
 
@@ -202,6 +209,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--oracles", options->oracles);
   program.add_option("--sample", options->sample);
   program.add_option("--plant-in-judging", options->planted);
+  program.add_option("--bundle", options->bundles);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };

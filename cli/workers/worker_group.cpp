@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
 
 #include "cli/process/programs.h"
 #include "cli/usage_error.h"
@@ -19,6 +22,9 @@
 
 namespace ringcheck::cli {
 namespace {
+
+// Until stacks are shown, and for that of each rank.
+constexpr std::chrono::milliseconds kStacks{100}, kStack{60};
 
 // Of the cases, and of the further runs that their oracles ask for.
 int most_ranks(const std::vector<parity::Case>& cases, const parity::Judging& judging) {
@@ -53,7 +59,7 @@ std::map<std::string, std::string> mpi_environment() {
 }
 
 Command command(const Transport& transport, const TemporaryFolder& folder,
-                const parity::Judging& judging, const std::string& planted) {
+                const parity::Judging& judging, const Orders& orders) {
   Command result;
   result.output = folder.file("output");
   if (!transport.mpirun.empty()) {
@@ -75,10 +81,12 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
   if (!judging.drawn)
     for (const std::string& word : {std::string("--oracles"), text_of(judging.oracles)})
       result.words.push_back(word);
-  if (!planted.empty()) {
-    result.words.push_back("--plant-in-judging");
-    result.words.push_back(planted);
-  }
+  for (const auto& [option, value] :
+       {std::pair("--plant-in-judging", orders.planted), {"--bundle", orders.bundles}})
+    if (!value.empty()) {
+      result.words.push_back(option);
+      result.words.push_back(value);
+    }
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
     result.words.push_back(std::to_string(transport.ranks));
@@ -100,9 +108,9 @@ const TemporaryFolder& with_cases(const TemporaryFolder& folder,
 }  // namespace
 
 WorkerGroup::WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
-                         const parity::Judging& judging, const std::string& planted)
+                         const parity::Judging& judging, const Orders& orders)
     : status_(StatusFile::create(folder_.file("status"), most_ranks(cases, judging))),
-      process_(command(transport, with_cases(folder_, cases), judging, planted)) {}
+      process_(command(transport, with_cases(folder_, cases), judging, orders)) {}
 
 WorkerGroup::~WorkerGroup() { end(); }
 
@@ -135,6 +143,15 @@ std::vector<RankStatus> WorkerGroup::ranks() const {
 std::string WorkerGroup::output() const {
   std::ifstream stream(folder_.file("output"), std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void WorkerGroup::show_stacks() const {
+  std::set<pid_t> processes;
+  for (const RankStatus& rank : ranks())
+    if (rank.pid > 0 && runs_with(rank.pid, folder_.file("status"))) processes.insert(rank.pid);
+  for (const pid_t process : processes) ::kill(process, SIGUSR2);
+  if (!processes.empty())
+    std::this_thread::sleep_for(kStacks + kStack * static_cast<int64_t>(ranks().size()));
 }
 
 // mpirun may put its ranks into process groups of their own, and a stopped one ignores it.

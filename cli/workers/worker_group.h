@@ -22,6 +22,12 @@ struct Transport {
   int threads = 0;     // that judge in each worker; 0: one a core
 };
 
+// What else a worker is told.
+struct Orders {
+  std::string planted;  // of SupervisorOptions
+  std::string bundles;
+};
+
 struct Finished {
   size_t index = 0;  // in the cases of the group
   reports::CaseResult result;
@@ -32,13 +38,15 @@ struct Finished {
 class WorkerGroup {
  public:
   WorkerGroup(const Transport& transport, const std::vector<parity::Case>& cases,
-              const parity::Judging& judging, const std::string& planted);
+              const parity::Judging& judging, const Orders& orders);
   ~WorkerGroup();
 
   const std::optional<Ended>& poll() { return process_.poll(); }
   std::vector<Finished> take_finished();  // what came since the last call
   uint64_t progress() const;              // changes whenever any rank says anything
   std::vector<RankStatus> ranks() const;
+  // Has ranks that wait for a process of another language write where that is to the output.
+  void show_stacks() const;
   std::string output() const;  // of all its processes
   void end();
 

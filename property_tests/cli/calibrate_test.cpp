@@ -39,7 +39,7 @@ TEST_F(Calibrate, OverwritesNothingButItsContract) {
     EXPECT_EQ(read_text(file()), text);
   }
   write_text(file(), read_text(RINGCHECK_SOURCE_DIR "/kernels/flash.contract.json"));
-  expect_refused(file(), "is the contract of kernel \"flash\"");
+  expect_refused(file(), "is the contract of kernel 'flash'");
 }
 
 TEST_F(Calibrate, RefusesWhatItCannotWriteBeforeItWorks) {

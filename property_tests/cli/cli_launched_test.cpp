@@ -4,13 +4,10 @@
 // The real command as ranks that the user's launcher starts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <memory>
 
-#include "property_tests/cli/program.h"
+#include "property_tests/cli/launched_run.h"
 
 namespace ringcheck::testing {
 namespace {
@@ -54,19 +51,6 @@ TEST(Launched, ARankThatFallsSilentEndsWithItsOperation) {
   EXPECT_EQ(ran.code, 5) << ran.out;
   EXPECT_THAT(ran.err, HasSubstr("ringcheck: rank 0: hang: no sign of life for 5.1 s after"));
   EXPECT_THAT(ran.err, HasSubstr("/hq8/"));
-}
-
-// A port that nobody listens on.
-std::string free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return std::to_string(ntohs(address.sin_port));
 }
 
 // What torchrun tells each of its ranks.

@@ -18,7 +18,7 @@ using ::testing::Not;
 // The row of a condition: how many cases, and how many at least.
 std::pair<int, int> row_of(const std::string& table, const std::string& condition) {
   std::smatch found;
-  if (!std::regex_search(table, found, std::regex("\n" + condition + " +(\\d+) +(\\d+)")))
+  if (!std::regex_search(table, found, std::regex("\n  " + condition + " +(\\d+) +(\\d+)")))
     return {-1, -1};
   return {std::stoi(found[1]), std::stoi(found[2])};
 }

@@ -22,7 +22,8 @@ std::string committed(const std::string& path) {
 Ran page_of(const std::string& matrix) {
   return ringcheck({"detection", matrix, committed("reports/results/cpu_sensitivity.json"),
                     committed("reports/results/cpu_clean.summary.json"), "--profile",
-                    committed("reports/results/cpu_faults_smoke.json")});
+                    committed("reports/results/cpu_faults_smoke.json"), "--profile",
+                    committed("reports/results/cpu_faults_conformance.json")});
 }
 
 // White space as single spaces: README breaks lines elsewhere.
@@ -96,7 +97,7 @@ TEST(DetectionPage, HasAColumnForAProfile) {
   const Ran ran = ringcheck({"faults", "--profile", "smoke", "--fault",
                              "dq_zero,output_cached_by_keys", "--json", seen});
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("profile smoke itself kills 2 of 2"));
+  EXPECT_THAT(ran.out, HasSubstr("planted bugs seen in cases of profile smoke: 2 of 2"));
   const Ran page = ringcheck({"detection", committed("reports/results/cpu_faults.json"),
                               committed("reports/results/cpu_sensitivity.json"),
                               committed("reports/results/cpu_clean.summary.json"), "--profile",

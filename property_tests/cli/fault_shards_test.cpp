@@ -57,7 +57,7 @@ TEST_F(Shards, PutTogetherAreTheWhole) {
   const Ran ran = faults({"--merge", folder_.file("two"), "--merge", folder_.file("one"), "--json",
                           folder_.file("all")});
   ASSERT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("profile smoke itself kills 3 of 3"));
+  EXPECT_THAT(ran.out, HasSubstr("planted bugs seen in cases of profile smoke: 3 of 3"));
   const json all = own_part(json::parse(read_text(folder_.file("all"))));
   EXPECT_EQ(verdicts(all), verdicts(whole));
   EXPECT_EQ(all.at("score"), whole.at("score"));

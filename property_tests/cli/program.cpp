@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <thread>
 
 namespace ringcheck::testing {
@@ -19,8 +20,10 @@ namespace fs = std::filesystem;
 
 // Words that end with a zero byte, as lines.
 std::string lines_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::ifstream stream(file, std::ios::binary);
+  std::ostringstream content;
+  content << stream.rdbuf();  // what may end in between; an iterator would throw
+  std::string text = content.str();
   std::replace(text.begin(), text.end(), '\0', '\n');
   return text;
 }
@@ -59,15 +62,16 @@ Ran Running::wait() {
   return ran;
 }
 
-std::vector<Running::Found> Running::workers() const {
+std::vector<Found> processes_with(const std::string& text) {
   std::vector<Found> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos)
       continue;
     const std::string command = lines_of(entry.path() / "cmdline");
-    if (command.find(folder_.path()) != std::string::npos)
-      found.push_back({std::stoi(name), command, lines_of(entry.path() / "environ")});
+    if (command.find(text) != std::string::npos)
+      found.push_back({std::stoi(name), lines_of(entry.path() / "comm"), command,
+                       lines_of(entry.path() / "environ")});
   }
   return found;
 }
@@ -80,6 +84,12 @@ bool wait_until(double seconds, const std::function<bool()>& what) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return true;
+}
+
+bool is_xml(const std::string& file) {
+  Running parser({"/usr/bin/env", "python3", "-c",
+                  "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])", file});
+  return parser.wait().code == 0;
 }
 
 std::string ringcheck_program() { return RINGCHECK_PROGRAM_DIR "/ringcheck"; }

@@ -25,6 +25,14 @@ struct Ran {
   std::string out, err;
 };
 
+// A process that runs.
+struct Found {
+  pid_t pid;
+  std::string name, command, environment;  // the last two are words that end with '\n'
+};
+// Those whose command line holds this.
+std::vector<Found> processes_with(const std::string& text);
+
 // A program that runs, with TMPDIR in a folder of its own; killed with its group at the end.
 class Running {
  public:
@@ -35,11 +43,7 @@ class Running {
   void signal(int number) const;
   Ran wait();  // fails the test after four minutes
   // The processes below it, or left over from it, whose command line names its folder.
-  struct Found {
-    pid_t pid;
-    std::string command, environment;  // words end with '\n'
-  };
-  std::vector<Found> workers() const;
+  std::vector<Found> workers() const { return processes_with(folder_.path()); }
 
  private:
   Folder folder_;
@@ -48,6 +52,9 @@ class Running {
 
 // Waits until `what` holds; false after `seconds`.
 bool wait_until(double seconds, const std::function<bool()>& what);
+
+// Is it well-formed, as the XML parser of Python's standard library sees it?
+bool is_xml(const std::string& file);
 
 std::string ringcheck_program();
 // Runs `ringcheck` with these words.

@@ -77,6 +77,24 @@ TEST_F(RefusalsTest, WithoutAListItIsAUsageError) {
   EXPECT_EQ(ringcheck({"refusals", "--against", folder.file("")}).code, 2);
 }
 
+TEST_F(RefusalsTest, WhatIsNoListOfThisDeviceIsAUsageError) {
+  const struct {
+    std::function<void(json&)> change;
+    const char* says;
+  } table[] = {{[](json& list) { list["device"] = "sm_90"; }, "of device 'sm_90', not 'cpu'"},
+               {[](json& list) { list["cases"] = -1; }, "cases is -1; want a count"},
+               {[](json& list) { list["cases"] = 3.5; }, "cases is 3.5; want a count"},
+               {[](json& list) { list["kernels"]["flash"].front() = -2; }, " is -2; want a count"},
+               {[](json& list) { list["kernels"]["flash"].front() = 1.5; }, " is 1.5; want a count"},
+               {[](json& list) { list["kernels"]["flash"] = 7; }, "no list of refusals"},
+               {[](json& list) { list["kernels"] = json::array(); }, "no list of refusals"}};
+  for (const auto& [change, says] : table) {
+    const Ran ran = against(change);
+    EXPECT_EQ(ran.code, 2) << says;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+  }
+}
+
 TEST_F(RefusalsTest, AWrittenListIsItsOwn) {
   const Folder folder;
   EXPECT_EQ(ringcheck({"refusals", "--profile", "smoke", "--json", folder.file("cpu.json")}).code,

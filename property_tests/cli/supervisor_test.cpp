@@ -39,7 +39,7 @@ class Supervisor : public ::testing::Test {
         rank < 0 ? "" : "\nOMPI_COMM_WORLD_RANK=" + std::to_string(rank) + "\n";
     pid_t found = -1;
     EXPECT_TRUE(wait_until(60, [&] {
-      for (const Running::Found& process : program_->workers())
+      for (const Found& process : program_->workers())
         if (process.command.find("mpirun") == std::string::npos &&
             ("\n" + process.environment).find(sign) != std::string::npos)
           found = process.pid;
@@ -70,7 +70,7 @@ TEST_F(Supervisor, AKilledMpiRankCostsItsCaseOnly) {
               MatchesRegex("rank 1 in .+: signal 9 \\(Killed\\)"));
   EXPECT_GE(cases()[0]["findings"].size(), 3U);
   EXPECT_EQ(cases()[1]["verdict"], "pass");
-  EXPECT_THAT(read_text(folder_.file("junit")), HasSubstr("<system-out>"));
+  EXPECT_THAT(read_text(folder_.file("junit")), HasSubstr("<system-err>"));
 }
 
 TEST_F(Supervisor, AStoppedMpiRankIsAHangThatNamesIt) {

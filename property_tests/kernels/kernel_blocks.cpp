@@ -28,7 +28,7 @@ void showValue(const KernelCase& test, std::ostream& out) {
 
 BlockShape KernelCase::shape() const {
   return {dtype, test_device(), batch, q_heads(), kv_heads, dim, dim_v,
-          {mask, scattered(order), scattered(order)}};
+          {mask, scattered(order), scattered(order)}, true, scale};
 }
 
 Partial KernelCase::forward(const QBlock& q, const KvBlock& kv) const {

@@ -247,6 +247,9 @@ int main(int argc, char** argv) {
   } catch (const ringcheck::parity::BadCase& error) {
     std::cerr << "ringcheck_search: " << error.what() << "\n";
     return kUsage;
+  } catch (const ringcheck::BadLaunch& error) {
+    std::cerr << "ringcheck_search: " << error.what() << "\n";
+    return kUsage;
   } catch (const ringcheck::reports::Unwritable& error) {
     std::cerr << "ringcheck_search: " << error.what() << "\n";
     return kUsage;

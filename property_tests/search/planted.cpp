@@ -130,7 +130,30 @@ RankOutput abort_when_small(Communicator& comm, const Case& test, const RankInpu
 
 }  // namespace
 
-std::map<std::string, Planted> planted() {
+namespace {
+
+// What a plant takes for itself is no bug that is looked for.
+class Unmetered final : public parity::Subject {
+ public:
+  explicit Unmetered(parity::SharedSubject subject) : subject_(std::move(subject)) {}
+  std::optional<std::string> refuses(const parity::Case& test) const override {
+    return subject_->refuses(test);
+  }
+  parity::Promise promise(const parity::Case& test) const override {
+    parity::Promise promise = subject_->promise(test);
+    promise.counts.erase(parity::Promise::Counts::kMemory);
+    return promise;
+  }
+  parity::RankOutput run(Communicator& comm, const parity::Case& test,
+                         const parity::RankInput& input) const override {
+    return subject_->run(comm, test, input);
+  }
+
+ private:
+  parity::SharedSubject subject_;
+};
+
+std::map<std::string, Planted> plants() {
   using parity::with_kernel;
   return {
       {"skips-last-hop",
@@ -149,6 +172,14 @@ std::map<std::string, Planted> planted() {
       {"aborts-when-small",
        {"dV is wrong, and below 8 tokens the process dies",
         parity::ours_with(abort_when_small)}}};
+}
+
+}  // namespace
+
+std::map<std::string, Planted> planted() {
+  std::map<std::string, Planted> all = plants();
+  for (auto& [name, plant] : all) plant.subject = std::make_shared<Unmetered>(plant.subject);
+  return all;
 }
 
 }  // namespace ringcheck::search

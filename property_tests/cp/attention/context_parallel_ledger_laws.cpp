@@ -159,8 +159,8 @@ class Spy final : public AttentionKernel {
     calls_.saved.push_back(saved);
     return inner_->backward(q, kv, saved, scores, visibility);
   }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return inner_->workspace_bytes(shape);
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    return inner_->call_bytes(shape);
   }
 
  private:

@@ -5,7 +5,8 @@
 #include "parity/subject/ours.h"
 #include "parity/subject/world.h"
 #include "property_tests/parity/case/generators.h"
-#include "property_tests/cp/worlds/mpi_checks.h"
+#include "cp/worlds/mpi_world.h"
+#include "property_tests/cp/worlds/rank_checks.h"
 #include "property_tests/cp/attention/passes.h"
 
 namespace ringcheck {
@@ -72,16 +73,16 @@ std::string peers_are_world_ranks(Communicator& group) {
   return alone == (before == group.ledger().transfers().size()) ? wrong : wrong + "no traffic";
 }
 
-std::vector<MpiCheck> all_checks() {
-  std::vector<MpiCheck> checks;
+std::vector<RankCheck> all_checks() {
+  std::vector<RankCheck> checks;
   for (const char* text : kCases)
     checks.push_back(
-        {"IsLikeThreads/" + std::string(text), [text](Communicator& world, MpiSession&) {
+        {"IsLikeThreads/" + std::string(text), [text](Communicator& world, Session&) {
            return in_all_groups(world, [&](Communicator& group) {
              return same_as_threads(group, parity::parse_case(text));
            });
          }});
-  checks.push_back({"PeersAreWorldRanks", [](Communicator& world, MpiSession&) {
+  checks.push_back({"PeersAreWorldRanks", [](Communicator& world, Session&) {
                       return in_all_groups(world, peers_are_world_ranks);
                     }});
   return checks;
@@ -91,5 +92,6 @@ std::vector<MpiCheck> all_checks() {
 }  // namespace ringcheck
 
 int main(int argc, char** argv) {
-  return ringcheck::run_mpi_checks(argc, argv, "ContextParallelMpi", ringcheck::all_checks());
+  ringcheck::MpiSession session(argc, argv);
+  return ringcheck::run_rank_checks(session, argc, argv, "ContextParallelMpi", ringcheck::all_checks());
 }

@@ -86,10 +86,32 @@ TEST(Ledger, TakesStock) {
     ledger.take_stock();
     kept.reset();
   }
-  EXPECT_EQ(ledger.stock(Phase::kForward), (Stock{210, 10}));
-  EXPECT_EQ(ledger.stock(Phase::kBackward), (Stock{10, 0}));
+  EXPECT_EQ(ledger.stock(Phase::kForward), (Stock{210, 10, {210, 4210, 0, 0}}));
+  EXPECT_EQ(ledger.stock(Phase::kBackward), (Stock{10, 0, {10, 10, 0, 0}}));
   ledger.restart();
   EXPECT_EQ(ledger.stock(Phase::kForward), Stock{});
+}
+
+// What comes and goes is counted in the stage in which it does.
+TEST(Ledger, TellsTheStagesApart) {
+  Ledger ledger;
+  const Metered metered(ledger.memory());
+  const auto come_and_go = [](int64_t bytes) { return at::empty({bytes}, at::kByte).numel(); };
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    come_and_go(1000);
+    for (const int64_t step : {1, 3, 2}) {
+      ledger.take_stock();
+      come_and_go(200 * step);
+      ledger.attended({Phase::kForward, {}, {}, {}, 0, 0, {}, {}});
+      come_and_go(30 * step);
+    }
+    ledger.finishing();
+    come_and_go(4);
+  }
+  come_and_go(100000);  // in no phase
+  EXPECT_EQ(ledger.stock(Phase::kForward), (Stock{0, 0, {1000, 600, 90, 4}}));
+  EXPECT_EQ(ledger.stock(Phase::kBackward), Stock{});
 }
 
 // Long work says that it goes on, to the ledger of the rank that does it, and to nobody afterwards.

@@ -62,6 +62,22 @@ TEST(Memory, MetersAreExactOnTwoThreads) {
   }
 }
 
+// An address that is used again is another buffer, and has no tag of the one before. Pages this large
+// come from the system, which gives the same ones again.
+TEST(Memory, ATagGoesWithItsBuffer) {
+  const auto meter = std::make_shared<MemoryMeter>();
+  const Metered metered(meter);
+  constexpr int64_t kBytes = 64 << 20;
+  at::Tensor memory = buffer(block(kBytes), MemoryTag::kKv);
+  const void* place = memory.const_data_ptr();
+  memory.reset();
+  memory = buffer(block(kBytes), MemoryTag::kOther);
+  ASSERT_EQ(memory.const_data_ptr(), place);
+  EXPECT_EQ(figures(*meter), (Figures{kBytes, kBytes, 0, kBytes, 0, 0}));
+  memory.reset();
+  EXPECT_EQ(figures(*meter), (Figures{0, kBytes, 0, kBytes, 0, 0}));
+}
+
 // Nothing is counted where no meter is attached, or after it was detached.
 TEST(Memory, MetersCountOnlyWhileAttached) {
   const auto meter = std::make_shared<MemoryMeter>();

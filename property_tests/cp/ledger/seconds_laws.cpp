@@ -110,8 +110,8 @@ class Slow final : public AttentionKernel {
     linger(q.q.device(), 30ms);
     return inner_->backward(q, kv, saved, scores, visibility);
   }
-  int64_t workspace_bytes(const BlockShape& shape) const override {
-    return inner_->workspace_bytes(shape);
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    return inner_->call_bytes(shape);
   }
 
  private:

@@ -3,50 +3,14 @@
 #include <ATen/ATen.h>
 
 #include "cp/error.h"
+#include "cp/worlds/mpi_world.h"
 #include "property_tests/cp/worlds/communicator_checks.h"
-#include "property_tests/cp/worlds/mpi_checks.h"
+#include "property_tests/cp/worlds/rank_checks.h"
 
 namespace ringcheck {
 namespace {
 
 using namespace std::chrono_literals;
-
-MpiCheck everywhere(const char* name, GroupCheck check) {
-  return {name, [check = std::move(check)](Communicator& world, MpiSession&) {
-            return in_all_groups(world, check);
-          }};
-}
-
-// Small messages go at once, large ones only when both sides are there.
-std::string exchanges(Communicator& comm) {
-  std::string wrong;
-  for (const int shift : {0, 1, comm.size() - 1, comm.size()})
-    wrong += checks::exchange_delivers(comm, shift, 300000, at::kFloat) +
-             checks::exchange_delivers(comm, shift, 7, at::kDouble) +
-             checks::exchange_delivers(comm, shift, 5, at::kBFloat16) +
-             checks::exchange_delivers(comm, shift, 1, at::kByte);
-  return wrong;
-}
-
-std::string splits(Communicator& comm) {
-  std::vector<int> mixed, strided, same(comm.size(), 2), backwards, equal(comm.size(), 0);
-  for (int r = 0; r < comm.size(); ++r) {
-    mixed.push_back(r * 7 % 3);
-    strided.push_back(r % 2);
-    backwards.push_back(-r);
-  }
-  return checks::split_orders_by_key(comm, mixed, backwards) +
-         checks::split_orders_by_key(comm, strided, equal) +
-         checks::split_orders_by_key(comm, same, backwards) +
-         checks::split_orders_by_key(comm, same, mixed);
-}
-
-std::string over_seeds(Communicator& comm, std::string (*check)(Communicator&, uint64_t)) {
-  std::string wrong;
-  for (uint64_t seed = 1; seed <= 5; ++seed)
-    wrong += check(comm, seed);
-  return wrong;
-}
 
 std::string refused(const std::function<void()>& use, const char* what) {
   try {
@@ -58,7 +22,7 @@ std::string refused(const std::function<void()>& use, const char* what) {
 }
 
 // Nothing is posted where a message is refused, so nothing is left behind.
-std::string a_strided_message_is_refused(Communicator& world, MpiSession&) {
+std::string a_strided_message_is_refused(Communicator& world, Session&) {
   const at::Tensor strided = at::ones({4, 4}).t(), plain = at::ones({4, 4});
   return refused(
              [&] {
@@ -73,7 +37,7 @@ std::string a_strided_message_is_refused(Communicator& world, MpiSession&) {
 }
 
 // A message that is shorter than its buffer is an error of the receiver.
-std::string a_wrong_size_is_an_error(Communicator& world, MpiSession&) {
+std::string a_wrong_size_is_an_error(Communicator& world, Session&) {
   const auto group = world.split(0, world.rank());
   const at::Tensor receive = at::empty({5});
   return refused(
@@ -85,7 +49,7 @@ std::string a_wrong_size_is_an_error(Communicator& world, MpiSession&) {
 
 // A partner that does not come ends the wait at the deadline, naming operation and peer; once it
 // comes, finish() completes what was posted.
-std::string a_missing_partner_is_a_timeout(Communicator& world, MpiSession& session) {
+std::string a_missing_partner_is_a_timeout(Communicator& world, Session& session) {
   if (world.size() == 1)
     return "";
   const auto impatient = session.world(1500ms)->split(world.rank() < 2 ? 0 : 1, world.rank());
@@ -119,7 +83,7 @@ std::string a_missing_partner_is_a_timeout(Communicator& world, MpiSession& sess
 }
 
 // What an earlier world, or a group of it, left on its way is not taken for another's.
-std::string an_abandoned_message_meets_no_later_world(Communicator& world, MpiSession& session) {
+std::string an_abandoned_message_meets_no_later_world(Communicator& world, Session& session) {
   if (world.size() == 1) return "";
   const auto before = session.world(60s), before_split = before->split(61, world.rank());
   const at::Tensor stray = at::full({5}, -1.0);
@@ -138,50 +102,21 @@ std::string an_abandoned_message_meets_no_later_world(Communicator& world, MpiSe
   return wrong;
 }
 
-std::vector<MpiCheck> all_checks() {
-  return {
-      everywhere("ExchangeDelivers", exchanges),
-      everywhere(
-          "MessagesMatchInPostingOrder",
-          [](Communicator& comm) { return checks::messages_match_in_posting_order(comm, 6); }),
-      everywhere("MessagesOfOneTransferMatchInOrder",
-                 [](Communicator& comm) {
-                   return comm.size() == 1 ? ""
-                                           : checks::messages_of_one_transfer_match_in_order(comm);
-                 }),
-      everywhere("MessagesToOneselfMatchInOrder", checks::messages_to_oneself_match_in_order),
-      everywhere("AllGatherCollects",
-                 [](Communicator& comm) { return checks::all_gather_collects(comm, 17); }),
-      everywhere("AllGatherFillsOneBuffer",
-                 [](Communicator& comm) {
-                   return checks::all_gather_fills_one_buffer(comm, 64) +
-                          checks::all_gather_fills_one_buffer(comm, 7);
-                 }),
-      everywhere("AllToAllDelivers",
-                 [](Communicator& comm) { return over_seeds(comm, checks::all_to_all_delivers); }),
-      everywhere("ReduceScatterAddsInRankOrder",
-                 [](Communicator& comm) {
-                   return over_seeds(comm, checks::reduce_scatter_adds_in_rank_order);
-                 }),
-      everywhere(
-          "AgreementIsTheMaximum",
-          [](Communicator& comm) { return over_seeds(comm, checks::agreement_is_the_maximum); }),
-      everywhere(
-          "LedgerCountsMessages",
-          [](Communicator& comm) { return over_seeds(comm, checks::ledger_counts_messages); }),
-      everywhere("BuffersAreFreeAfterWait", checks::buffers_are_free_after_wait),
-      everywhere("ADroppedTransferCompletes", checks::a_dropped_transfer_completes),
-      everywhere("SplitOrdersByKey", splits),
-      {"AStridedMessageIsRefused", a_strided_message_is_refused},
-      {"AWrongSizeIsAnError", a_wrong_size_is_an_error},
-      {"AMissingPartnerIsATimeout", a_missing_partner_is_a_timeout},
-      {"AnAbandonedMessageMeetsNoLaterWorld", an_abandoned_message_meets_no_later_world},
-  };
+std::vector<RankCheck> all_checks() {
+  std::vector<RankCheck> checks = checks_of_communicators();
+  for (RankCheck check : std::vector<RankCheck>{
+           {"AStridedMessageIsRefused", a_strided_message_is_refused},
+           {"AWrongSizeIsAnError", a_wrong_size_is_an_error},
+           {"AMissingPartnerIsATimeout", a_missing_partner_is_a_timeout},
+           {"AnAbandonedMessageMeetsNoLaterWorld", an_abandoned_message_meets_no_later_world}})
+    checks.push_back(std::move(check));
+  return checks;
 }
 
 }  // namespace
 }  // namespace ringcheck
 
 int main(int argc, char** argv) {
-  return ringcheck::run_mpi_checks(argc, argv, "MpiCommunicator", ringcheck::all_checks());
+  ringcheck::MpiSession session(argc, argv);
+  return ringcheck::run_rank_checks(session, argc, argv, "MpiCommunicator", ringcheck::all_checks());
 }

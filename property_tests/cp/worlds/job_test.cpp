@@ -53,7 +53,7 @@ TEST(Job, OtherRanksThanWereAskedForAreRefused) {
 
 TEST(Job, MissingVariablesOfTorchrunAreNamed) {
   ::unsetenv("RANK");
-  EXPECT_THAT(refusal(Launcher{"torchrun", 0, 2}, {}),
+  EXPECT_THAT(refusal(Launcher{"torchrun", 0, 2, 0, 2, "localhost:9"}, {}),
               testing::AllOf(testing::HasSubstr("RANK"), testing::HasSubstr("start with")));
 }
 
@@ -65,10 +65,10 @@ TEST(Job, AStoreThatDoesNotAnswerIsAnError) {
                                     {"MASTER_PORT", "9"}})
     ::setenv(name, value, 1);
   const auto begin = std::chrono::steady_clock::now();
-  const std::string why = refusal(Launcher{"torchrun", 1, 2}, {.time_to_meet = 1500ms});
+  const std::string why = refusal(Launcher{"torchrun", 1, 2, 1, 2, "localhost:9"}, {.time_to_meet = 1500ms});
   EXPECT_THAT(why, testing::AllOf(testing::HasSubstr("MASTER_ADDR=localhost"),
                                   testing::HasSubstr("MASTER_PORT=9"),
-                                  testing::HasSubstr("1500 ms"), testing::HasSubstr("torchrun")));
+                                  testing::HasSubstr("1.5 s"), testing::HasSubstr("start rank 0")));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 

@@ -32,6 +32,8 @@ TEST(Launcher, EachIsKnownByItsVariables) {
         {"WORLD_SIZE", "4"},
         {"LOCAL_RANK", "1"},
         {"LOCAL_WORLD_SIZE", "2"},
+        {"MASTER_ADDR", "node1"},
+        {"MASTER_PORT", "29500"},
         {"TORCHELASTIC_RUN_ID", "none"}},
        "torchrun",
        1,
@@ -87,11 +89,97 @@ TEST(Launcher, MpirunInsideASlurmAllocationIsMpirun) {
   EXPECT_EQ(found->name, "Open MPI");
 }
 
+Variables torch(const std::string& rank, const std::string& size) {
+  return {{"RANK", rank}, {"WORLD_SIZE", size}, {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}};
+}
+
+Variables operator+(Variables one, const Variables& other) {
+  one.insert(other.begin(), other.end());
+  return one;
+}
+
+// As torch.multiprocessing and launches by hand set them.
+TEST(Launcher, TheVariablesOfTorchAreEnough) {
+  const auto found = detect(torch("1", "4"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 1);
+  EXPECT_EQ(found->size, 4);
+  EXPECT_EQ(found->local_rank, -1);
+  EXPECT_EQ(found->place, "node1:29500");
+}
+
+TEST(Launcher, MpirunIsNearerThanTheVariablesOfTorchAndSlurmFarther) {
+  const Variables mpi{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "3"}};
+  const Variables slurm{{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "8"}};
+  EXPECT_EQ(detect(mpi + torch("1", "4"))->name, "Open MPI");
+  EXPECT_EQ(detect(slurm + torch("1", "4"))->place, "node1:29500");
+  EXPECT_EQ(detect(slurm + Variables{{"MASTER_ADDR", "node1"}, {"WORLD_SIZE", "8"}})->name,
+            "Slurm srun");
+}
+
+TEST(Launcher, TheOnlyRankIsAlone) {
+  EXPECT_FALSE(detect({{"RANK", "0"}, {"WORLD_SIZE", "1"}}));
+  EXPECT_FALSE(detect(torch("0", "1")));
+  EXPECT_EQ(detect(torch("0", "1") + Variables{{"TORCHELASTIC_RUN_ID", "x"}})->size, 1);
+}
+
+TEST(Launcher, WhatMakesNoSenseIsRefusedWithVariableAndValue) {
+  struct Wrong {
+    std::string name, value;
+  };
+  const Wrong table[] = {{"RANK", "4"},         {"RANK", "-1"},          {"RANK", "x"},
+                         {"RANK", ""},          {"RANK", "1 "},          {"RANK", "0x1"},
+                         {"RANK", "1.0"},       {"WORLD_SIZE", "0"},     {"WORLD_SIZE", "-4"},
+                         {"WORLD_SIZE", "4x"},  {"WORLD_SIZE", "99999999999999999999"},
+                         {"MASTER_ADDR", ""},   {"MASTER_ADDR", "a b"},  {"MASTER_PORT", "0"},
+                         {"MASTER_PORT", "-1"}, {"MASTER_PORT", "65536"}, {"MASTER_PORT", "http"},
+                         {"LOCAL_RANK", "-1"},  {"LOCAL_WORLD_SIZE", "0"}};
+  for (const auto& [name, value] : table) {
+    Variables variables = torch("1", "4");
+    variables[name] = value;
+    try {
+      detect(variables);
+      ADD_FAILURE() << name << "='" << value << "' is taken";
+    } catch (const BadLaunch& error) {
+      EXPECT_THAT(error.what(), testing::StartsWith(name + "='" + value + "' is no "));
+      EXPECT_THAT(error.what(), HasSubstr("unset all four"));
+    }
+  }
+}
+
+TEST(Launcher, SomeOfTheVariablesOfTorchAreTooFew) {
+  for (const char* missing : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    Variables variables = torch("1", "4");
+    variables.erase(missing);
+    try {
+      detect(variables);
+      ADD_FAILURE() << "without " << missing;
+    } catch (const BadLaunch& error) {
+      EXPECT_THAT(error.what(), testing::StartsWith(std::string(missing) + " is not set beside "));
+    }
+  }
+}
+
 TEST(Launcher, ABatchScriptIsNoRank) {
   EXPECT_FALSE(detect({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}}));
-  EXPECT_FALSE(detect({{"RANK", "0"}, {"WORLD_SIZE", "4"}}));
-  EXPECT_FALSE(detect({{"OMPI_COMM_WORLD_RANK", "x"}}));
+  EXPECT_FALSE(detect({{"OMPI_COMM_WORLD_RANK", ""}}));
   EXPECT_FALSE(detect({}));
+}
+
+TEST(Launcher, WhatIsNoRankIsRefused) {
+  const Variables torchrun = torch("0", "4") + Variables{{"TORCHELASTIC_RUN_ID", "1"}};
+  for (const char* rank : {"x", "-1", "1.5", "1 ", "99999999999", "4", "5"}) {
+    Variables variables = torchrun;
+    variables["RANK"] = rank;
+    try {
+      detect(variables);
+      FAIL() << "RANK=" << rank << " is taken";
+    } catch (const BadLaunch& error) {
+      EXPECT_THAT(error.what(), HasSubstr("RANK="));
+    }
+  }
+  EXPECT_THROW(detect({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "two"}}),
+               BadLaunch);
 }
 
 TEST(Launcher, RanksThatAllThinkTheyAreAloneAreSeen) {

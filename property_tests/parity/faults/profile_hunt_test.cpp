@@ -19,6 +19,7 @@ using parity::Cell;
 using parity::Fault;
 using parity::Hunt;
 
+constexpr const char* kHome = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
 constexpr const char* kCase = "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24/float32";
 
 parity::SharedSubject without_dq() {
@@ -30,12 +31,26 @@ parity::SharedSubject without_dq() {
   });
 }
 
+parity::SharedSubject with_a_copy() {
+  return parity::ours_with([](Communicator& comm, const Case& test,
+                              const parity::RankInput& input) {
+    const at::Tensor copy = at::zeros({1 << 20});
+    return parity::context_parallel(comm, test, input);
+  });
+}
+
 // Its control is as wrong as it is itself.
 const parity::FaultGroup group{"test", {
   {"wrong_without_a_fault", {
     .stands_for = "nothing", .wrong = "dQ is zero, and so it is in the control",
-    .cases = {"ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24"},
+    .cases = {kHome},
     .names = {.tensors = {"dq"}}, .subject = without_dq(), .control = without_dq()}},
+  {"planting_copies", {
+    .stands_for = "a bug in values that this case does not show", .wrong = "dQ, but not here",
+    .cases = {kHome}, .names = {.tensors = {"dq"}}, .subject = with_a_copy()}},
+  {"copies", {
+    .stands_for = "a bug in memory", .wrong = "4 MiB are held",
+    .cases = {kHome}, .names = {.words = {"peak bytes"}}, .subject = with_a_copy()}},
 }};
 
 Hunt among(const std::vector<std::string>& texts) {
@@ -46,6 +61,15 @@ Hunt among(const std::vector<std::string>& texts) {
 
 Cell hunted(const std::string& fault, const std::vector<std::string>& texts) {
   return parity::hunt_among(fault, at::kFloat, among(texts));
+}
+
+// What is held for the planting alone is not the bug.
+TEST(ProfileHunt, TakesACostForABugInCostsAlone) {
+  Hunt hunt = among({kCase});
+  hunt.oracles.push_back("counters");
+  EXPECT_EQ(parity::hunt_among("planting_copies", at::kFloat, hunt).result,
+            Cell::Result::kSurvived);
+  EXPECT_EQ(parity::hunt_among("copies", at::kFloat, hunt).killer, "counters");
 }
 
 TEST(ProfileHunt, NamesTheCaseThatKills) {

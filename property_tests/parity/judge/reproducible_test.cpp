@@ -58,26 +58,8 @@ class Replayed final : public World {
   Outcome outcome_;
 };
 
-bool is_time(const std::string& key) { return key.find("seconds") != std::string::npos; }
-
-// JSON tells a number from every other one. How long it took is no figure of the outcome.
-nlohmann::json without_times(nlohmann::json json) {
-  if (json.is_object())
-    for (auto it = json.begin(); it != json.end();) {
-      if (is_time(it.key())) {
-        it = json.erase(it);
-      } else {
-        *it = without_times(*it);
-        ++it;
-      }
-    }
-  else if (json.is_array())
-    for (nlohmann::json& element : json) element = without_times(element);
-  return json;
-}
-
 std::string result_of(const Verdict& verdict) {
-  return without_times(reports::to_json(cli::to_result(verdict))).dump(1);
+  return cli::without_times(reports::to_json(cli::to_result(verdict))).dump(1);
 }
 
 class Saved {

@@ -179,6 +179,10 @@ TEST(CountersOracle, RejectsEveryFigureThatIsOff) {
       {"held between", [](auto& r) { ++r.forward_stock.after; }},
       {"held backward", [](auto& r) { --r.backward_stock.attending; }},
       {"held after", [](auto& r) { ++r.backward_stock.after; }},
+      {"peak before", [](auto& r) { r.forward_stock.peak(Stage::kPrepare) += 1 << 12; }},
+      {"peak in a kernel", [](auto& r) { r.forward_stock.peak(Stage::kAttend) += 1 << 12; }},
+      {"peak between blocks", [](auto& r) { r.backward_stock.peak(Stage::kCombine) += 1 << 12; }},
+      {"peak at the end", [](auto& r) { r.backward_stock.peak(Stage::kFinish) += 1 << 12; }},
       {"an edge", [](auto& r) { std::ranges::rotate(r.sent_to, r.sent_to.begin() + 1); }}};
   for (const Case& test : cases()) {
     const parity::Outcome clean = parity::solve_on_threads({test}, *parity::ours());

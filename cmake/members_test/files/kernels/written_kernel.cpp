@@ -39,14 +39,14 @@ class Written final : public AttentionKernel {
             block.by_key_head(at::matmul(p.transpose(2, 3), d_o))};
   }
 
-  int64_t workspace_bytes(const BlockShape& shape) const override {
+  CallBytes call_bytes(const BlockShape& shape) const override {
     const int64_t queries = count(shape.visibility.queries());
     const int64_t keys = count(shape.visibility.keys());
     const int64_t heads = shape.batch * shape.q_heads;
     const int64_t matrices = 8 * heads * queries * keys;
     const int64_t rows = 6 * heads * (queries + keys) * (shape.dim + shape.dim_v + 4);
-    return (matrices + rows) * c10::elementSize(accumulation_type(shape.dtype)) +
-           4 * queries * keys;
+    return result_bytes(shape, (matrices + rows) * c10::elementSize(accumulation_type(shape.dtype)) +
+                                   4 * queries * keys);
   }
 
  private:

@@ -32,7 +32,7 @@ class Coarse final : public AttentionKernel {
  public:
   explicit Coarse(Habits habits) : has_(habits) {}
   std::optional<std::string> refuses(const BlockShape&) const override { return std::nullopt; }
-  int64_t workspace_bytes(const BlockShape&) const override { return 0; }
+  CallBytes call_bytes(const BlockShape&) const override { return {}; }
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
                   const Visibility& visibility) const override {
     const at::Tensor v = kv.v().to(at::kDouble), k = kv.k().to(at::kDouble);

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "parity/judge/expected/expected.h"
 
 namespace ringcheck::parity {
@@ -19,13 +21,19 @@ ExpectedCounters counters(const Case& test, int rank) {
                        test.world, 0};
   expected.kv_bytes = (test.world + 1) * kv;
   expected.traveller_bytes = (2 * test.world - 1) * gradient;
-  // While it attends: the partial result of the steps before and, backward, their dQ and terms.
-  const bool several = test.world > 1;
-  expected.forward_stock = {expected.kv_bytes + (several ? partial_bytes(test) : 0),
-                            expected.kv_bytes};
-  expected.backward_stock = {
-      expected.kv_bytes + (several ? query_gradient_bytes(test) : 0) + others * gradient,
-      expected.kv_bytes};
+  // While it attends: the partial result of the steps before and, backward, their dQ and terms. Then a
+  // partial result is merged, dQ added and a term made, and after the last one the terms go home.
+  const int64_t partial = partial_bytes(test), dq = query_gradient_bytes(test);
+  for (int owner = 0; owner < test.world; ++owner) {
+    const int64_t before = owner > 0 ? partial : 0, sum = owner > 0 ? dq : 0;
+    const int64_t attending = expected.kv_bytes + sum + owner * gradient;
+    const int64_t leaving = owner == others ? others * gradient : 0;
+    expected.steps.push_back(
+        {owner,
+         {expected.kv_bytes + before, expected.kv_bytes + before + partial + merge_bytes(test)},
+         {attending, attending + dq + gradient + std::max(sum, gradient + leaving)}});
+  }
+  expected.forward_stock.after = expected.backward_stock.after = expected.kv_bytes;
   expected.sent_to.assign(test.world, kv + gradient);
   expected.sent_to[rank] = 0;
   expected.received_from = expected.sent_to;

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/files.h"
+
+#include <filesystem>
+
+#include "cli/usage_error.h"
+#include "reports/file.h"
+
+namespace ringcheck::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// - is stdout.
+std::string path_of(const std::string& name) { return name == "-" ? "/dev/stdout" : name; }
+
+fs::path resolved(const std::string& name) {
+  std::error_code failed;
+  const fs::path whole = fs::absolute(path_of(name), failed).lexically_normal();
+  const fs::path real = fs::weakly_canonical(whole, failed);
+  return failed ? whole : real;
+}
+
+}  // namespace
+
+bool are_same_file(const std::string& one, const std::string& other) {
+  std::error_code ignored;
+  return resolved(one) == resolved(other) || fs::equivalent(path_of(one), path_of(other), ignored);
+}
+
+void check_files(const std::vector<std::string>& inputs, const std::vector<Output>& outputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    const auto& [option, path] = *output;
+    if (path.empty()) continue;
+    for (const std::string& input : inputs)
+      if (!input.empty() && are_same_file(path, input))
+        throw UsageError(option + " '" + path + "' is what is read, '" + input +
+                         "', and would be overwritten; name another file");
+    for (auto before = outputs.begin(); before != output; ++before)
+      if (!before->path.empty() && are_same_file(path, before->path))
+        throw UsageError(before->option + " '" + before->path + "' and " + option + " '" + path +
+                         "' name the same file; name two files");
+    reports::check_writable(path);
+  }
+}
+
+}  // namespace ringcheck::cli

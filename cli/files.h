@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ringcheck::cli {
+
+// A file that a command writes, and by which of its options; an empty path: it was not asked for.
+struct Output {
+  std::string option, path;
+};
+
+// Before any work: outputs are files of their own, none of which is an input, however their names are
+// spelt, and can be written. Throws UsageError and reports::Unwritable.
+void check_files(const std::vector<std::string>& inputs, const std::vector<Output>& outputs);
+
+// Do both names lead to one file, which need not be there yet?
+bool are_same_file(const std::string& one, const std::string& other);
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/files/new_folder.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/usage_error.h"
+
+namespace ringcheck::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw UsageError("cannot make the folder '" + path + "': " + why +
+                   "; name a new one in a folder that exists and may be written to");
+}
+
+// A folder beside the one to be, which is gone with this object unless it became that.
+class Beside {
+ public:
+  explicit Beside(const std::string& path)
+      : path_(path), own_(path + ".new" + std::to_string(::getpid())) {
+    std::error_code error;
+    if (path.empty()) refuse(path, "its name is empty");
+    if (fs::exists(fs::symlink_status(path, error))) refuse(path, "it exists");
+    if (!fs::create_directory(own_, error)) refuse(path, error.message());
+  }
+  ~Beside() {
+    std::error_code ignored;
+    fs::remove_all(own_, ignored);
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  const std::string& path() const { return own_; }
+  void become() const {
+    std::error_code error;
+    fs::rename(own_, path_, error);
+    if (error) refuse(path_, error.message());
+  }
+
+ private:
+  std::string path_, own_;
+};
+
+}  // namespace
+
+void make_folder(const std::string& path, const std::function<void(const std::string&)>& fill) {
+  const Beside beside(path);
+  fill(beside.path());
+  beside.become();
+}
+
+void check_new_folder(const std::string& path) { const Beside removed_again(path); }
+
+}  // namespace ringcheck::cli

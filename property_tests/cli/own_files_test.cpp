@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// No command writes over what it reads, nor two things into one file, however the names are spelt.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "property_tests/cli/guard/guard_dump.h"
+
+namespace ringcheck::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+const std::string kResults = RINGCHECK_SOURCE_DIR "/reports/results/cpu_";
+
+// A call that reads IN, and the options by which it writes.
+struct Call {
+  Words words;
+  std::string input;  // what IN is
+  Words writes;
+};
+
+class OwnFiles : public GuardTest {
+ protected:
+  OwnFiles() {
+    parity::write_safetensors(path("dump"), whole_);
+    EXPECT_EQ(ringcheck({"report", "add", file("h"), kResults + "smoke.json"}).code, 0);
+    write_text(file("waivers"), R"({"waivers": []})");
+    write_text(file("journal"), "hello");
+  }
+  std::vector<Call> calls() const {
+    const std::string smoke = kResults + "smoke.json", faults = kResults + "faults.json",
+                      limits = kResults + "sensitivity.json", clean = kResults + "clean.summary.json";
+    return {{{"guard", "IN"}, path("dump"), {"--json", "--junit"}},
+            {{"verify", "--list", "--tensors", "IN"}, path("dump"), {"--json", "--junit"}},
+            {{"verify", "--list", "--waivers", "IN"}, file("waivers"), {"--json", "--junit"}},
+            {{"compare", "IN", "x"}, smoke, {"--json", "--markdown"}},
+            {{"compare", "x", "y,IN"}, smoke, {"--json", "--markdown"}},
+            {{"compare", "x", "y", "--history", "IN"}, file("h"), {"--json", "--markdown"}},
+            {{"compare", "x", "y", "--waivers", "IN"}, file("waivers"), {"--json", "--markdown"}},
+            {{"result", "recover", "IN"}, file("journal"), {"--json"}},
+            {{"result", "recover", "IN", "-o", file("o")}, file("journal"), {"--junit"}},
+            {{"report", "export", "IN", "latest"}, file("h"), {"-o"}},
+            {{"report", "render", "IN", "--as", "junit"}, smoke, {"-o"}},
+            {{"report", "render", smoke, "--as", "junit", "--waivers", "IN"}, file("waivers"), {"-o"}},
+            {{"report", "join", smoke, "IN"}, faults, {"-o"}},
+            {{"report", "html", "IN"}, file("h"), {"-o"}},
+            {{"faults", "--merge", "IN"}, faults, {"--json"}},
+            {{"detection", "IN", limits, clean}, faults, {"--markdown"}},
+            {{"detection", faults, "IN", clean}, limits, {"--markdown"}},
+            {{"detection", faults, limits, "IN"}, clean, {"--markdown"}},
+            {{"detection", faults, limits, clean, "--profile", "IN"}, faults, {"--markdown"}}};
+  }
+  Ran run(Words words, const std::string& input, const Words& more) const {
+    for (std::string& word : words)
+      if (const size_t at = word.find("IN"); at != std::string::npos) word.replace(at, 2, input);
+    words.insert(words.end(), more.begin(), more.end());
+    return ringcheck(words);
+  }
+  // Further names of a file.
+  Words names_of(const std::string& path) const {
+    fs::remove(file("soft")), fs::remove(file("hard"));
+    fs::create_symlink(path, file("soft"));
+    fs::create_hard_link(path, file("hard"));
+    return {path, fs::relative(path).string(), folder_.path() + "/./in", file("soft"), file("hard")};
+  }
+  std::string file(const std::string& name) const { return folder_.file(name); }
+};
+
+// The names take turns.
+TEST_F(OwnFiles, AreNotWrittenOver) {
+  size_t turn = 0;
+  for (const Call& call : calls())
+    for (const std::string& option : call.writes) {
+      fs::copy_file(call.input, file("in"), fs::copy_options::overwrite_existing);
+      const std::string before = read_text(file("in"));
+      const Words names = names_of(file("in"));
+      const std::string name = names[turn++ % names.size()], what = call.words.front() + " " + option + " " + name;
+      const Ran ran = run(call.words, file("in"), {option, name});
+      EXPECT_EQ(ran.code, 2) << what;
+      EXPECT_THAT(ran.err, AllOf(HasSubstr(name), HasSubstr("what is read"), HasSubstr("name another file"))) << what;
+      EXPECT_THAT(ran.out, IsEmpty());
+      EXPECT_EQ(read_text(file("in")), before) << what;
+    }
+}
+
+TEST_F(OwnFiles, TwoResultsHaveTwoFiles) {
+  fs::create_directory(file("sub"));
+  fs::create_directory_symlink(file("sub"), file("link"));
+  const std::vector<std::pair<std::string, std::string>> pairs{
+      {"-", "-"}, {"-", "/dev/stdout"}, {file("new"), file("new")}, {file("new"), file("./new")},
+      {file("sub/new"), file("link/../sub/new")}, {file("sub/new"), file("link/new")}};
+  size_t turn = 0;
+  for (const Call& call : calls()) {
+    if (call.writes.size() < 2) continue;
+    const auto& [one, other] = pairs[turn++ % pairs.size()];
+    const Ran ran = run(call.words, call.input, {call.writes[0], one, call.writes[1], other});
+    EXPECT_EQ(ran.code, 2) << call.words.front() << " " << one << " " << other;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("name the same file"), HasSubstr(one), HasSubstr(other)));
+    EXPECT_THAT(ran.out, IsEmpty());
+  }
+  EXPECT_GE(turn, pairs.size());
+  EXPECT_FALSE(fs::exists(file("new")));
+}
+
+}  // namespace
+}  // namespace ringcheck::testing

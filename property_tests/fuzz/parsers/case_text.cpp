@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/case/case.h"
+#include "parity/case/regressions.h"
+#include "property_tests/fuzz/parser.h"
+
+namespace ringcheck::fuzz {
+namespace {
+
+void parse(const std::string& text) {
+  try {
+    const parity::Case test = parity::parse_case(text);
+    demand(parity::parse_case(parity::to_text(test)) == test, "the text of a case is the case");
+  } catch (const parity::BadCase&) {
+  }
+}
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> texts{parity::to_text({}), "subject:undivided[flash]/s64",
+                                 "ring:allgather[keep]/striped[3]/mpi/cuda/scale:0.25",
+                                 "docfull[9:12,8:8]/tensors[a.safetensors]",
+                                 "subject:a[b/s64"};  // found: its text was another case
+  for (const parity::Regression& one : parity::regressions()) texts.push_back(one.text);
+  return texts;
+}
+
+const Parsers::Add add{"case_text", {parse, seeds}};
+
+}  // namespace
+}  // namespace ringcheck::fuzz

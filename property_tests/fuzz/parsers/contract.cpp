@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `ringcheck calibrate` would write over.
+#include <nlohmann/json.hpp>
+
+#include "cli/detection/contract_file.h"
+#include "cli/usage_error.h"
+#include "property_tests/fuzz/parser.h"
+
+namespace ringcheck::fuzz {
+namespace {
+
+void parse(const std::string& text) {
+  try {
+    cli::check_contract_file(file_of(text), "plain");
+  } catch (const cli::UsageError&) {
+  }
+}
+
+std::vector<std::string> seeds() {
+  nlohmann::json file = nlohmann::json::parse(committed("kernels/plain.contract.json"));
+  const nlohmann::json charts = file["charts"];
+  file["charts"] = {{charts.begin().key(), charts.front()}};
+  return {file.dump(), R"({"kernel":"flash","dtypes":{},"charts":{}})"};
+}
+
+const Parsers::Add add{"contract", {parse, seeds}};
+
+}  // namespace
+}  // namespace ringcheck::fuzz
