@@ -117,7 +117,7 @@ class Wgmma final : public AttentionKernel {
     const int64_t slots = shape.batch * shape.kv_heads * count(shape.visibility.keys());
     // Copies of what is not laid out for the copy engine, of a negated q, of LSE and D.
     return result_bytes(
-        shape, 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows + (16 << 20));
+        shape, 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows);
   }
 
  private:
