@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cp/ledger/ledger.h"
+#include "cp/ledger/rounding.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/kernels/kernel_blocks.h"
 #include "property_tests/cp/attention/passes.h"
