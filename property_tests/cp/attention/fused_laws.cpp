@@ -78,6 +78,34 @@ RC_GTEST_PROP(Fused, StridedPartialsMergeAlike, ()) {
   RC_ASSERT(difference(merge(strided, b), merge(a, b)) == "");
 }
 
+// So do results of a kernel that rounds: widened, they are the same numbers.
+RC_GTEST_PROP(Fused, RoundedPartialsMergeAsTheirNumbers, ()) {
+  gen::PartialShape shape = *gen::partial_shape().as("shape");
+  shape.dtype = at::kFloat;
+  const uint64_t seed = *gen::seed().as("seed");
+  Partial a = on_device(gen::partial(shape, seed, 1)), b = on_device(gen::partial(shape, seed + 10, 1));
+  a.out = a.out.to(at::kBFloat16);
+  const Partial widened{a.out.to(at::kFloat), a.lse};
+  RC_ASSERT(difference(merge(a, b), merge(widened, b)) == "");
+  RC_ASSERT(merge(a, a).out.scalar_type() == at::kFloat);
+}
+
+// D = rowsum(dO * O), against the sum in float64: n products and n - 1 sums, each rounded.
+RC_GTEST_PROP(Fused, RowDotsAreSumsOfProducts, ()) {
+  const at::ScalarType dtype = *gen::dtype().as("dtype");
+  const int64_t n = *gen::between(1, 300).as("channels"), slots = *gen::between(1, 40).as("slots");
+  const uint64_t seed = *gen::seed().as("seed");
+  const at::Tensor a = normal({2, 3, slots, n}, seed, dtype).to(test_device());
+  const at::Tensor b = normal({2, 3, slots, n}, seed + 1, dtype).to(test_device());
+  const at::Tensor products = a.to(at::kDouble) * b.to(at::kDouble), dots = row_dots(a, b);
+  RC_ASSERT(dots.scalar_type() == accumulation_type(dtype));
+  const double u = unit_roundoff(dots.scalar_type());
+  RC_ASSERT(((dots - products.sum(-1)).abs() <= products.abs().sum(-1) * (2 * n * u)).all().item<bool>());
+  RC_ASSERT(at::equal(row_dots(a, b), dots));
+  const at::Tensor strided = a.transpose(1, 2).contiguous().transpose(1, 2);
+  RC_ASSERT(((row_dots(strided, b) - dots).abs() <= products.abs().sum(-1) * (2 * n * u)).all().item<bool>());
+}
+
 // rotate and rotate_back, up to position 2^20.
 RC_GTEST_PROP(Fused, RotationHasTheBitsOfTensorOperations, ()) {
   const int64_t slots = *gen::between(1, 40).as("slots"), pairs = *gen::between(1, 70).as("pairs");
