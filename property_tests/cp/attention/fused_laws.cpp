@@ -23,9 +23,10 @@ const FusedForms::Add registered{
     "meta", {[](const Partial&, const Partial&) { return Partial{at::ones({1}), at::ones({1})}; },
              [](const at::Tensor&, const at::Tensor&, const at::Tensor&, Rope::Pairing, double) {
                return at::ones({1});
-             }}};
+             },
+             [](const at::Tensor&, const at::Tensor&) { return at::ones({1}); }}};
 
-TEST(Fused, IsUsedForContiguousTensorsOfItsDevice) {
+TEST(Fused, IsUsedForTensorsOfItsDevice) {
   const auto made = [](at::ScalarType lse) {
     return Partial{at::empty({1, 2, 3, 4}, at::TensorOptions(at::kMeta)),
                    at::empty({1, 2, 3}, at::TensorOptions(at::kMeta).dtype(lse))};
@@ -35,7 +36,9 @@ TEST(Fused, IsUsedForContiguousTensorsOfItsDevice) {
   // Others go to the tensor operations, some of which do not know this device.
   EXPECT_THROW(merge(a, made(at::kDouble)), c10::Error);
   const Partial strided{a.out.transpose(2, 3).contiguous().transpose(2, 3), a.lse};
-  EXPECT_THROW(merge(a, strided), c10::Error);
+  EXPECT_EQ(merge(a, strided).out.numel(), 1);  // laid out anew
+  EXPECT_EQ(row_dots(a.out, a.out).numel(), 1);
+  EXPECT_EQ(row_dots(strided.out, a.out).numel(), 6);  // tensor operations
   Rope rope;
   rope.pairing = Rope::Pairing::kHalf;
   EXPECT_EQ(rotate(a.out, rope, {Full{}, 3}, {{0, 3}}).numel(), 1);
