@@ -36,7 +36,10 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
     return attend({strip, strength(scores.scale), rows_of(queries, strip),
                    columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
   };
-  if (strips.size() == 1 && whole(strips[0], q, kv)) return attended(strips[0]);
+  if (strips.size() == 1 && whole(strips[0], q, kv)) {
+    const Partial part = attended(strips[0]);
+    return {part.out.contiguous(), part.lse.contiguous()};
+  }
   const Partial result = partial_for(strips, sizes, q.q.options());
   for (const Strip& strip : strips) {
     const Partial part = attended(strip);
@@ -59,7 +62,10 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
     term.dq = upright(term.dq, scores.scale);
     return term;
   };
-  if (strips.size() == 1 && whole(strips[0], q, kv)) return differentiated(strips[0]);
+  if (strips.size() == 1 && whole(strips[0], q, kv)) {
+    const Gradients term = differentiated(strips[0]);
+    return {term.dq.contiguous(), term.dk.contiguous(), term.dv.contiguous()};
+  }
   const auto wide = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
   const Gradients sum{query_gradient_for(strips, q.q), at::zeros(kv.k().sizes(), wide),
                       at::zeros(kv.v().sizes(), wide)};
