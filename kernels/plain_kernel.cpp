@@ -167,10 +167,9 @@ class Plain final : public AttentionKernel {
     const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
     const int64_t keys = shape.batch * shape.kv_heads * count(shape.visibility.keys());
     const bool narrow = c10::elementSize(shape.dtype) < static_cast<size_t>(wide);
-    const int64_t libraries = shape.device.is_cpu() ? 0 : int64_t{128} << 20;  // what cuBLAS keeps
     const int64_t widened = narrow ? keys * (shape.dim + shape.dim_v) * wide : 0;
     const int64_t lse = rows * (wide + 1);  // of the backward pass, and where it is -inf
-    const CallBytes tile = largest_tile(shape), results = result_bytes(shape, libraries + widened);
+    const CallBytes tile = largest_tile(shape), results = result_bytes(shape, widened);
     return {results.forward + tile.forward, results.backward + lse + tile.backward};
   }
 

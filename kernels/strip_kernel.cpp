@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "cp/ledger/sign_of_life.h"
+#include "kernels/rows.h"
 #include "kernels/upright.h"
 
 namespace ringcheck {
@@ -17,18 +18,31 @@ at::Tensor columns_of(const at::Tensor& x, const Strip& strip) {
   return x.narrow(2, strip.column, strip.columns);
 }
 
+// A block that is one strip is handed out as the library returned it.
+bool whole(const Strip& strip, const QBlock& q, const KvBlock& kv) {
+  return strip.rows == q.q.size(2) && strip.columns == kv.shape.slots;
+}
+
 }  // namespace
 
 Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
                              const Visibility& visibility) const {
   auto sizes = q.q.sizes().vec();
   sizes.back() = kv.shape.dim_v;
-  const Partial result = Partial::identity(sizes, q.q.options());
   const at::Tensor queries = upright(q.q, scores.scale);
-  for (const Strip& strip : visibility.strips()) {
+  const std::vector<Strip>& strips = visibility.strips();
+  const auto attended = [&](const Strip& strip) {
     sign_of_life();
-    const Partial part = attend({strip, strength(scores.scale), rows_of(queries, strip),
-                                 columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
+    return attend({strip, strength(scores.scale), rows_of(queries, strip),
+                   columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
+  };
+  if (strips.size() == 1 && whole(strips[0], q, kv)) {
+    const Partial part = attended(strips[0]);
+    return {part.out.contiguous(), part.lse.contiguous()};
+  }
+  const Partial result = partial_for(strips, sizes, q.q.options());
+  for (const Strip& strip : strips) {
+    const Partial part = attended(strip);
     rows_of(result.out, strip).copy_(part.out);
     rows_of(result.lse, strip).copy_(part.lse);
   }
@@ -37,18 +51,27 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
 
 Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
                                 const Scores& scores, const Visibility& visibility) const {
-  const auto wide = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
-  const Gradients sum{at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
-                      at::zeros(kv.v().sizes(), wide)};
   const at::Tensor queries = upright(q.q, scores.scale);
-  for (const Strip& strip : visibility.strips()) {
+  const std::vector<Strip>& strips = visibility.strips();
+  const auto differentiated = [&](const Strip& strip) {
     sign_of_life();
-    const Gradients term =
-        differentiate({strip, strength(scores.scale), rows_of(queries, strip),
-                       columns_of(kv.k(), strip), columns_of(kv.v(), strip)},
-                      {rows_of(saved.o, strip), rows_of(saved.lse, strip),
-                       rows_of(saved.d, strip), rows_of(saved.d_o, strip)});
-    rows_of(sum.dq, strip).copy_(upright(term.dq, scores.scale));
+    Gradients term = differentiate({strip, strength(scores.scale), rows_of(queries, strip),
+                                    columns_of(kv.k(), strip), columns_of(kv.v(), strip)},
+                                   {rows_of(saved.o, strip), rows_of(saved.lse, strip),
+                                    rows_of(saved.d, strip), rows_of(saved.d_o, strip)});
+    term.dq = upright(term.dq, scores.scale);
+    return term;
+  };
+  if (strips.size() == 1 && whole(strips[0], q, kv)) {
+    const Gradients term = differentiated(strips[0]);
+    return {term.dq.contiguous(), term.dk.contiguous(), term.dv.contiguous()};
+  }
+  const auto wide = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
+  const Gradients sum{query_gradient_for(strips, q.q), at::zeros(kv.k().sizes(), wide),
+                      at::zeros(kv.v().sizes(), wide)};
+  for (const Strip& strip : strips) {
+    const Gradients term = differentiated(strip);
+    rows_of(sum.dq, strip).copy_(term.dq);
     columns_of(sum.dk, strip).add_(term.dk);
     columns_of(sum.dv, strip).add_(term.dv);
   }
@@ -87,8 +110,8 @@ CallBytes StripKernel::call_bytes(const BlockShape& shape) const {
   const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());
   const int64_t dims = shape.dim + shape.dim_v;
   const int64_t gradients = shape.batch * (shape.q_heads * (rows + slots) * dims) * wide;
-  // Results before they are added; what libraries hold.
-  return result_bytes(shape, 6 * gradients + (int64_t{64} << 20));
+  // Results before they are added, and what the library takes for its own.
+  return result_bytes(shape, 6 * gradients);
 }
 
 }  // namespace ringcheck

@@ -23,9 +23,8 @@ struct Took {
 };
 
 // From when every rank is there until the last one is done, on its device, too.
-Took timed_pass(Communicator& comm, const parity::Case& test, const parity::Problem& local,
-                  bool recorded) {
-  ContextParallel attention(comm, parity::options_of(test));
+Took timed_pass(Communicator& comm, ContextParallel& attention, const parity::Problem& local,
+                bool recorded) {
   Ledger& ledger = comm.ledger();
   ledger.restart();
   ledger.record(recorded);
@@ -51,16 +50,17 @@ double median(std::vector<double> values) {
 Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
   const Positions own = parity::layout_of(test).queries.at(comm.rank());
   const parity::Problem local = parity::problem_of(test, own).to(comm.device(), true);
-  for (int i = 0; i < 2; ++i) timed_pass(comm, test, local, true);
+  ContextParallel attention(comm, parity::options_of(test));
+  for (int i = 0; i < 2; ++i) timed_pass(comm, attention, local, true);
   std::vector<double> recorded, longer;
   for (int i = 0; i < pairs; ++i) {
     Took took[2];
-    for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, test, local, turn == 1);
+    for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, attention, local, turn == 1);
     recorded.push_back(took[1].seconds);
     const auto cost = comm.device().is_cpu() ? &Took::processor : &Took::seconds;
     longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
   }
-  const double last = timed_pass(comm, test, local, true).seconds;
+  const double last = timed_pass(comm, attention, local, true).seconds;
   const Seconds forward = comm.ledger().seconds(Phase::kForward);
   const Seconds backward = comm.ledger().seconds(Phase::kBackward);
   return {std::move(recorded),

@@ -38,7 +38,8 @@ struct Saved {
   at::Tensor d_o;  // [batch, q_heads, queries, dim_v]
 };
 
-// Contributions of one block of keys, in the accumulation type.
+// Contributions of one block of keys, in accumulation type, or in the dtype of q of a kernel that
+// rounds.
 struct Gradients {
   at::Tensor dq;  // [batch, q_heads, queries, dim]
   at::Tensor dk;  // [batch, kv_heads, keys, dim]

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "cp/attention/fused.h"
 #include "cp/device/range.h"
 #include "cp/layout/shard.h"
 
@@ -140,9 +141,9 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
                                 sizes(d_o) + " against " + sizes(context.o));
   const Range range({"backward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kBackward);
-  const at::ScalarType dtype = context.o.scalar_type(), wide = accumulation_type(dtype);
+  const at::ScalarType dtype = context.o.scalar_type();
   Saved saved{context.o, context.lse, {}, tokens(d_o, queries_).contiguous()};
-  saved.d = (saved.d_o.to(wide) * saved.o.to(wide)).sum(-1);
+  saved.d = row_dots(saved.d_o, saved.o);
   const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
   comm_.finish();
   comm_.ledger().finishing();

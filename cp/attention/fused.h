@@ -8,9 +8,9 @@
 
 namespace ringcheck {
 
-// Forms of merge and rotate that do all in one pass over memory, for one kind of device: the
-// same operations in the same order as the ones written in tensor operations, each rounded, so the
-// same bits. merge() and rotate() use them where there are any for their tensors.
+// Forms of merge, rotate and row_dots that do all in one pass over memory, for one kind of device:
+// of merge and rotate the same operations in the same order as the ones written in tensor
+// operations, each rounded, so the same bits. They are used where there are any for their tensors.
 struct Fused {
   // Contiguous tensors of one accumulation type and shape.
   std::function<Partial(const Partial&, const Partial&)> merge;
@@ -19,6 +19,8 @@ struct Fused {
   std::function<at::Tensor(const at::Tensor& x, const at::Tensor& positions,
                            const at::Tensor& frequencies, Rope::Pairing pairing, double direction)>
       turn;
+  // Of contiguous tensors of one dtype and shape. It adds up in an order of its own.
+  std::function<at::Tensor(const at::Tensor& a, const at::Tensor& b)> row_dots;
 };
 using FusedForms = Registry<Fused>;  // by kind of device: "cuda"
 
@@ -26,8 +28,12 @@ using FusedForms = Registry<Fused>;  // by kind of device: "cuda"
 // of its device could be made.
 const Fused* fused_on(at::Device device);
 
+// Of a and b, [..., n] and of one dtype, the sums over n of their products, in accumulation type.
+at::Tensor row_dots(const at::Tensor& a, const at::Tensor& b);
+
 // The same in tensor operations, for every device: what the fused forms are held to.
 Partial merge_by_tensors(const Partial& a, const Partial& b);
+at::Tensor row_dots_by_tensors(const at::Tensor& a, const at::Tensor& b);
 at::Tensor turn_by_tensors(const at::Tensor& x, const at::Tensor& positions,
                            const at::Tensor& frequencies, Rope::Pairing pairing, double direction);
 

@@ -19,6 +19,10 @@ bool alike(const Partial& a, const Partial& b) {
   return a.out.sizes() == b.out.sizes() && a.lse.sizes() == b.lse.sizes();
 }
 
+Partial widened(const Partial& part) {
+  return {part.out.to(accumulation_type(part.out.scalar_type())).contiguous(), part.lse.contiguous()};
+}
+
 }  // namespace
 
 bool is_floating(at::ScalarType dtype) {
@@ -37,8 +41,10 @@ Partial Partial::identity(at::IntArrayRef out_sizes, const at::TensorOptions& op
 }
 
 Partial merge(const Partial& a, const Partial& b) {
-  const Fused* fused = alike(a, b) ? fused_on(a.out.device()) : nullptr;
-  return fused == nullptr ? merge_by_tensors(a, b) : fused->merge(a, b);
+  const Fused* fused = fused_on(a.out.device());
+  if (fused == nullptr) return merge_by_tensors(a, b);
+  const Partial wide_a = widened(a), wide_b = widened(b);
+  return alike(wide_a, wide_b) ? fused->merge(wide_a, wide_b) : merge_by_tensors(a, b);
 }
 
 Partial merge_by_tensors(const Partial& a, const Partial& b) {

@@ -17,7 +17,9 @@ at::ScalarType accumulation_type(at::ScalarType dtype);
 // Attention over a subset of the keys: the softmax-weighted values and the natural logarithm of
 // the softmax denominator. (merge, identity) is a commutative monoid.
 struct Partial {
-  at::Tensor out;  // [batch, q_heads, queries, dim_v], accumulation type
+  // [batch, q_heads, queries, dim_v], in accumulation type; or, of one call of a kernel that rounds,
+  // in the dtype of q.
+  at::Tensor out;
   at::Tensor lse;  // [batch, q_heads, queries], -inf where no key was visible
 
   // Nothing attended yet: out = 0, lse = -inf.

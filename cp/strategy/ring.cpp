@@ -19,10 +19,8 @@ class Ring final : public Strategy {
 
   // attention(q, [kv_0 ... kv_{P-1}]) = merge over i of attention(q, kv_i)
   Partial forward(const QBlock& q, const KvBlock& own) override {
-    auto sizes = q.q.sizes().vec();
-    sizes.back() = own.shape.dim_v;
-    Partial acc = Partial::identity(sizes, q.q.options());
     rotation_->start(own);
+    Partial acc = kernel_.forward(q, *rotation_->next());
     while (const auto kv = rotation_->next()) {
       acc = merge_(acc, kernel_.forward(q, *kv));
       comm_.ledger().merged();
@@ -32,13 +30,14 @@ class Ring final : public Strategy {
 
   // The same loop with a second traveller: dq stays, dk and dv go home.
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
+    if (comm_.size() == 1) return kernel_.backward(q, own, saved);  // nothing travels
     const at::ScalarType type = accumulation_type(own.shape.dtype);
     const auto carrier = carrier_(comm_, own.shape.in(type));
     at::Tensor dq;
     rotation_->start(own);
     while (const auto kv = rotation_->next()) {
       const Gradients term = kernel_.backward(q, *kv, saved);
-      dq = dq.defined() ? dq + term.dq : term.dq;
+      dq = dq.defined() ? dq + term.dq : term.dq.to(type);
       carrier->add(term.dk, term.dv);
     }
     const PackedKv home = carrier->home();

@@ -18,6 +18,18 @@ unsigned blocks(int64_t items, int64_t each) {
   return static_cast<unsigned>(std::min<int64_t>((items + each - 1) / each, 1 << 20));
 }
 
+// launch(a number of this dtype, one of its accumulation type)
+template <class Launch>
+void with_dtype(at::ScalarType dtype, const Launch& launch) {
+  switch (dtype) {
+    case at::kDouble: return launch(0.0, 0.0);
+    case at::kFloat: return launch(0.0f, 0.0f);
+    case at::kHalf: return launch(at::Half(), 0.0f);
+    case at::kBFloat16: return launch(at::BFloat16(), 0.0f);
+    default: TORCH_CHECK(false, "floating point is needed, not ", dtype);
+  }
+}
+
 // A warp a row.
 template <class A>
 __global__ void merge_kernel(const A* a, const A* a_lse, const A* b, const A* b_lse, A* out, A* lse,
@@ -76,7 +88,7 @@ at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
   const at::Tensor out = at::empty(x.sizes(), x.options().dtype(accumulation_type(x.scalar_type())));
   const int64_t total = x.numel() / 2;
   if (total == 0) return out;
-  const auto launch = [&](auto stored, auto zero) {
+  with_dtype(x.scalar_type(), [&](auto stored, auto zero) {
     using T = decltype(stored);
     using A = decltype(zero);
     turn_kernel<T, A><<<blocks(total, kThreads), kThreads, 0,
@@ -84,19 +96,42 @@ at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
         x.const_data_ptr<T>(), positions.const_data_ptr<double>(), frequencies.const_data_ptr<double>(),
         out.mutable_data_ptr<A>(), total, x.size(2), static_cast<int>(x.size(3) / 2),
         pairing == Rope::Pairing::kHalf, static_cast<A>(direction));
-  };
-  switch (x.scalar_type()) {
-    case at::kDouble: launch(0.0, 0.0); break;
-    case at::kFloat: launch(0.0f, 0.0f); break;
-    case at::kHalf: launch(at::Half(), 0.0f); break;
-    case at::kBFloat16: launch(at::BFloat16(), 0.0f); break;
-    default: TORCH_CHECK(false, "rotate takes floating point, not ", x.scalar_type());
-  }
+  });
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return out;
 }
 
-const FusedForms::Add registered{"cuda", {fused_merge, fused_turn}};
+// A warp a row: each lane adds up its columns, then the lanes are added up in pairs.
+template <class T, class A>
+__global__ void row_dots_kernel(const T* a, const T* b, A* dots, int64_t rows, int64_t columns) {
+  const int64_t step = int64_t(gridDim.x) * kRows;
+  for (int64_t row = int64_t(blockIdx.x) * kRows + threadIdx.y; row < rows; row += step) {
+    A sum = 0;
+    for (int64_t c = row * columns + threadIdx.x, end = (row + 1) * columns; c < end; c += kWarp)
+      sum += static_cast<A>(a[c]) * static_cast<A>(b[c]);
+    for (int lane = kWarp / 2; lane > 0; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
+    if (threadIdx.x == 0) dots[row] = sum;
+  }
+}
+
+at::Tensor fused_row_dots(const at::Tensor& a, const at::Tensor& b) {
+  const c10::cuda::CUDAGuard device(a.device());
+  const at::Tensor dots =
+      at::empty(a.sizes().slice(0, a.dim() - 1), a.options().dtype(accumulation_type(a.scalar_type())));
+  if (dots.numel() == 0) return dots;
+  with_dtype(a.scalar_type(), [&](auto stored, auto zero) {
+    using T = decltype(stored);
+    using A = decltype(zero);
+    row_dots_kernel<T, A><<<blocks(dots.numel(), kRows), dim3(kWarp, kRows), 0,
+                            c10::cuda::getCurrentCUDAStream().stream()>>>(
+        a.const_data_ptr<T>(), b.const_data_ptr<T>(), dots.mutable_data_ptr<A>(), dots.numel(),
+        a.size(-1));
+  });
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  return dots;
+}
+
+const FusedForms::Add registered{"cuda", {fused_merge, fused_turn, fused_row_dots}};
 
 }  // namespace
 }  // namespace ringcheck

@@ -174,7 +174,7 @@ class Tiled final : public AttentionKernel {
     const int64_t wide = c10::elementSize(accumulation_type(shape.dtype));
     const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
     return result_bytes(shape, rows * (shape.dim + shape.dim_v + 2) * wide +
-                                   8 * count(shape.visibility.queries()) + (16 << 20));
+                                   8 * count(shape.visibility.queries()));
   }
 };
 

@@ -10,6 +10,7 @@
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "kernels/cuda/wgmma_launch.h"
+#include "kernels/rows.h"
 
 namespace ringcheck {
 namespace {
@@ -48,12 +49,6 @@ wgmma::Shape shape_of(const std::vector<Strip>& list, const at::Tensor& q, const
   return shape;
 }
 
-bool every_row(const std::vector<Strip>& list, int64_t rows) {
-  int64_t covered = 0;
-  for (const Strip& strip : list) covered += strip.rows;
-  return covered == rows;
-}
-
 // Our own kernel for Hopper's tensor cores: 16-bit inputs, float32 partial results, no atomics.
 class Wgmma final : public AttentionKernel {
  public:
@@ -78,8 +73,7 @@ class Wgmma final : public AttentionKernel {
     const std::vector<Strip>& list = visibility.strips();
     auto sizes = q.q.sizes().vec();
     sizes.back() = kv.shape.dim_v;
-    const Partial result = every_row(list, q.q.size(2)) ? unset(sizes, q.q.options())
-                                                        : Partial::identity(sizes, q.q.options());
+    const Partial result = partial_for(list, sizes, q.q.options());
     if (list.empty()) return result;
     const at::Tensor queries = upright(q.q, scores.scale), k = ready(kv.k()), v = ready(kv.v());
     wgmma::forward(shape_of(list, queries, k, v, scores.scale),
@@ -97,9 +91,7 @@ class Wgmma final : public AttentionKernel {
     if (list.empty())
       return {at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
               at::zeros(kv.v().sizes(), wide)};
-    const Gradients sum{every_row(list, q.q.size(2)) ? at::empty(q.q.sizes(), wide)
-                                                     : at::zeros(q.q.sizes(), wide),
-                        at::empty(kv.k().sizes(), wide), at::empty(kv.v().sizes(), wide)};
+    const Gradients sum{query_gradient_for(list, q.q), at::empty(kv.k().sizes(), wide), at::empty(kv.v().sizes(), wide)};
     const at::Tensor queries = upright(q.q, scores.scale), k = ready(kv.k()), v = ready(kv.v());
     const at::Tensor d_o = ready(saved.d_o);
     const at::Tensor lse = saved.lse.contiguous(), delta = saved.d.contiguous();
@@ -117,7 +109,7 @@ class Wgmma final : public AttentionKernel {
     const int64_t slots = shape.batch * shape.kv_heads * count(shape.visibility.keys());
     // Copies of what is not laid out for the copy engine, of a negated q, of LSE and D.
     return result_bytes(
-        shape, 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows + (16 << 20));
+        shape, 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows);
   }
 
  private:
@@ -125,12 +117,6 @@ class Wgmma final : public AttentionKernel {
   // out of dQ.
   static at::Tensor upright(const at::Tensor& q, double scale) {
     return ready(scale < 0 ? q.neg() : q);
-  }
-  static Partial unset(std::vector<int64_t> sizes, const at::TensorOptions& options) {
-    const auto wide = options.dtype(at::kFloat);
-    const at::Tensor out = at::empty(sizes, wide);
-    sizes.pop_back();
-    return {out, at::empty(sizes, wide)};
   }
 };
 

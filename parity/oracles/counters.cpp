@@ -78,11 +78,6 @@ void check_computed(const RankRecord& record, const ExpectedCounters& expected,
   }
 }
 
-// Every buffer of a GPU may be a block of its allocator that is up to 2 MiB larger.
-int64_t slack_of(const Case& test) {
-  return test.device == "cpu" ? 0 : (16 + 2 * int64_t{test.world}) << 21;
-}
-
 // By stage, so that what comes and goes in one is not hidden by what another needs.
 void check_peaks(const std::string& pass, const Stock& counted, const Stock& expected,
                  Findings& findings) {
@@ -93,13 +88,12 @@ void check_peaks(const std::string& pass, const Stock& counted, const Stock& exp
     findings.at_most(pass + " peak bytes " + name, counted.peak(stage), expected.peak(stage));
 }
 
-void check_memory(const RankRecord& record, const ExpectedCounters& expected, int64_t slack,
-                  Findings& findings) {
+void check_memory(const RankRecord& record, const ExpectedCounters& expected, Findings& findings) {
   findings.equal("K and V bytes held", record.kv_bytes, expected.kv_bytes);
   findings.equal("bytes held of the dK and dV that travel home", record.traveller_bytes, expected.traveller_bytes);
   const auto holds = [&](const std::string& what, int64_t counted, int64_t bytes) {
-    if (slack == 0) findings.equal(what, counted, bytes);
-    else findings.at_most(what, counted, bytes + slack);
+    if (expected.rounding == 0) findings.equal(what, counted, bytes);
+    else findings.at_most(what, counted, bytes + expected.rounding);
   };
   holds("forward bytes held while a block is attended", record.forward_stock.attending,
         expected.forward_stock.attending);
@@ -140,7 +134,7 @@ std::vector<std::string> check_rank(const Case& test, const std::set<Counts>& co
     findings.equal("forward merges", record.forward.merges, expected.forward.merges);
     check_computed(record, expected, findings);
   }
-  if (counts.contains(Counts::kMemory)) check_memory(record, expected, slack_of(test), findings);
+  if (counts.contains(Counts::kMemory)) check_memory(record, expected, findings);
   check_peers(record, expected, findings);
   return findings.list;
 }

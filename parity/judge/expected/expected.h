@@ -42,6 +42,7 @@ struct ExpectedCounters {
   Stock forward_stock, backward_stock;
   std::vector<ExpectedStep> steps;
   int64_t peak_bytes = 0;                       // of everything: an upper bound
+  int64_t rounding = 0;  // what the allocator may add to all that is held at a time: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
   // The most pairs that a kernel computes in a pass, where it says by which tiles.
   std::optional<int64_t> most_computed = std::nullopt;

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "cp/attention/attention_kernel.h"
+#include "cp/ledger/rounding.h"
 #include "parity/judge/expected/expected.h"
 
 namespace ringcheck::parity {
@@ -47,10 +48,14 @@ struct Sizes {
 // Numbers that are tensors, and what else is small.
 constexpr int64_t kOdds = 1 << 10;
 
-// On a GPU also what its libraries keep, and what its allocator hands out more than it was asked for:
-// up to 2 MiB a buffer.
-int64_t odds_of(const Case& test) {
-  return test.device == "cpu" ? kOdds : (80 + 2 * int64_t{test.world}) << 21;
+// No more buffers than these are alive at a time.
+int64_t most_buffers(const Case& test) { return 32 + 2 * int64_t{test.world}; }
+
+// The largest buffer that the frame or a strategy needs, at most: all blocks gathered, or a tensor of
+// queries in float64.
+int64_t largest_buffer(const Case& test, const Sizes& n) {
+  return std::max(test.world * std::max(kv_block_bytes(test), gradient_block_bytes(test)),
+                  8 * n.rows * std::max(n.dim, n.dim_v));
 }
 
 // What a kernel says that it allocates for a block.
@@ -81,15 +86,19 @@ void prepare(const Sizes& n, int64_t block, ExpectedCounters& expected) {
 }
 
 // While blocks are attended, and between them.
-void attend(const Case& test, int rank, ExpectedCounters& expected) {
+// Returns the largest of its calls.
+int64_t attend(const Case& test, int rank, ExpectedCounters& expected) {
   const Plan plan = plan_of(test);
+  int64_t largest = 0;
   for (const ExpectedStep& step : expected.steps) {
     const CallBytes call = call_bytes(plan, test, rank, step.owner);
+    raise(largest, {call.forward, call.backward});
     raise(expected.forward_stock.peak(Stage::kAttend), {step.forward.attending + call.forward});
     raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + call.backward});
     raise(expected.forward_stock.peak(Stage::kCombine), {step.forward.combining});
     raise(expected.backward_stock.peak(Stage::kCombine), {step.backward.combining});
   }
+  return largest;
 }
 
 // When the strategy is through: forward O is rounded; backward dQ and then dK are rotated back and
@@ -120,12 +129,14 @@ int64_t merge_bytes(const Case& test) {
 void add_peaks(const Case& test, int rank, ExpectedCounters& expected) {
   const Sizes n(test, rank);
   prepare(n, kv_block_bytes(test), expected);
-  attend(test, rank, expected);
+  const int64_t call = attend(test, rank, expected);
+  expected.rounding = most_buffers(test) *
+                      rounding(device_type_of(test), std::max(largest_buffer(test, n), call));
   finish(test, n, expected);
   int64_t most = expected.backward_stock.after + (n.rotates ? n.keys * n.dim * n.e : 0);
   for (Stock* stock : {&expected.forward_stock, &expected.backward_stock})
     for (int64_t& peak : stock->peaks) {
-      peak += odds_of(test);
+      peak += kOdds + expected.rounding;
       most = std::max(most, peak);
     }
   expected.peak_bytes =

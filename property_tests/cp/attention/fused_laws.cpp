@@ -23,9 +23,10 @@ const FusedForms::Add registered{
     "meta", {[](const Partial&, const Partial&) { return Partial{at::ones({1}), at::ones({1})}; },
              [](const at::Tensor&, const at::Tensor&, const at::Tensor&, Rope::Pairing, double) {
                return at::ones({1});
-             }}};
+             },
+             [](const at::Tensor&, const at::Tensor&) { return at::ones({1}); }}};
 
-TEST(Fused, IsUsedForContiguousTensorsOfItsDevice) {
+TEST(Fused, IsUsedForTensorsOfItsDevice) {
   const auto made = [](at::ScalarType lse) {
     return Partial{at::empty({1, 2, 3, 4}, at::TensorOptions(at::kMeta)),
                    at::empty({1, 2, 3}, at::TensorOptions(at::kMeta).dtype(lse))};
@@ -35,7 +36,9 @@ TEST(Fused, IsUsedForContiguousTensorsOfItsDevice) {
   // Others go to the tensor operations, some of which do not know this device.
   EXPECT_THROW(merge(a, made(at::kDouble)), c10::Error);
   const Partial strided{a.out.transpose(2, 3).contiguous().transpose(2, 3), a.lse};
-  EXPECT_THROW(merge(a, strided), c10::Error);
+  EXPECT_EQ(merge(a, strided).out.numel(), 1);  // laid out anew
+  EXPECT_EQ(row_dots(a.out, a.out).numel(), 1);
+  EXPECT_EQ(row_dots(strided.out, a.out).numel(), 6);  // tensor operations
   Rope rope;
   rope.pairing = Rope::Pairing::kHalf;
   EXPECT_EQ(rotate(a.out, rope, {Full{}, 3}, {{0, 3}}).numel(), 1);
@@ -76,6 +79,34 @@ RC_GTEST_PROP(Fused, StridedPartialsMergeAlike, ()) {
   const Partial b = on_device(gen::partial(shape, seed + 10, 1));
   const Partial strided{a.out.transpose(1, 2).contiguous().transpose(1, 2), a.lse};
   RC_ASSERT(difference(merge(strided, b), merge(a, b)) == "");
+}
+
+// So do results of a kernel that rounds: widened, they are the same numbers.
+RC_GTEST_PROP(Fused, RoundedPartialsMergeAsTheirNumbers, ()) {
+  gen::PartialShape shape = *gen::partial_shape().as("shape");
+  shape.dtype = at::kFloat;
+  const uint64_t seed = *gen::seed().as("seed");
+  Partial a = on_device(gen::partial(shape, seed, 1)), b = on_device(gen::partial(shape, seed + 10, 1));
+  a.out = a.out.to(at::kBFloat16);
+  const Partial widened{a.out.to(at::kFloat), a.lse};
+  RC_ASSERT(difference(merge(a, b), merge(widened, b)) == "");
+  RC_ASSERT(merge(a, a).out.scalar_type() == at::kFloat);
+}
+
+// D = rowsum(dO * O), against the sum in float64: n products and n - 1 sums, each rounded.
+RC_GTEST_PROP(Fused, RowDotsAreSumsOfProducts, ()) {
+  const at::ScalarType dtype = *gen::dtype().as("dtype");
+  const int64_t n = *gen::between(1, 300).as("channels"), slots = *gen::between(1, 40).as("slots");
+  const uint64_t seed = *gen::seed().as("seed");
+  const at::Tensor a = normal({2, 3, slots, n}, seed, dtype).to(test_device());
+  const at::Tensor b = normal({2, 3, slots, n}, seed + 1, dtype).to(test_device());
+  const at::Tensor products = a.to(at::kDouble) * b.to(at::kDouble), dots = row_dots(a, b);
+  RC_ASSERT(dots.scalar_type() == accumulation_type(dtype));
+  const double u = unit_roundoff(dots.scalar_type());
+  RC_ASSERT(((dots - products.sum(-1)).abs() <= products.abs().sum(-1) * (2 * n * u)).all().item<bool>());
+  RC_ASSERT(at::equal(row_dots(a, b), dots));
+  const at::Tensor strided = a.transpose(1, 2).contiguous().transpose(1, 2);
+  RC_ASSERT(((row_dots(strided, b) - dots).abs() <= products.abs().sum(-1) * (2 * n * u)).all().item<bool>());
 }
 
 // rotate and rotate_back, up to position 2^20.

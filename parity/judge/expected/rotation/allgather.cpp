@@ -21,7 +21,7 @@ const ExpectedRotations::Add registered{
     {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
      [](int world, bool keep) { return ExpectedRotation::Moves{keep ? 0 : world - 1, world - 1}; },
      [](int world, int) -> int64_t { return world + 1; },
-     [](int, int terms) -> int64_t { return terms < 2 ? terms : 3; }, everybody_else, everybody_else}};
+     [](int world, int terms) -> int64_t { return world == 1 ? 0 : terms < 2 ? terms : 3; }, everybody_else, everybody_else}};
 
 }  // namespace
 }  // namespace ringcheck::parity

@@ -20,7 +20,7 @@ inline ExpectedRotation passed_round() {
   return {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
           [](int world, bool) { return ExpectedRotation::Moves{world - 1, world > 1 ? world : 0}; },
           [](int world, int step) -> int64_t { return std::min(world, step == 0 ? 2 : 3); },
-          [](int world, int terms) -> int64_t { return std::min({world, terms * 2, 2}); },
+          [](int world, int terms) -> int64_t { return world > 1 ? std::min(terms * 2, 2) : 0; },
           [=](int world, int rank) { return only(world, rank + 1); },
           [=](int world, int rank) { return only(world, rank + world - 1); }};
 }

@@ -23,8 +23,9 @@ std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares
   return parts;
 }
 
-// While it attends it holds a partial result and, from the second step on, a sum of dQ. Then the
-// partial result of the block is merged, its dQ added, and its dK and dV are put where they travel.
+// While it attends it holds, from the second step on, a partial result and a sum of dQ. Then the
+// partial result of the block is merged, its dQ added, and its dK and dV are put where they travel;
+// of one rank alone they are the gradients.
 ExpectedStep step_of(const Case& test, int owner, int step, const ExpectedRotation& moves) {
   const int64_t kv = moves.kv_held(test.world, step) * kv_block_bytes(test);
   const int64_t partial = partial_bytes(test), gradient = gradient_block_bytes(test);
@@ -33,11 +34,12 @@ ExpectedStep step_of(const Case& test, int owner, int step, const ExpectedRotati
   const int64_t after = moves.gradients_held(test.world, step + 1) * gradient;
   const int64_t attending = kv + sum + before;
   return {owner,
-          {kv + partial, kv + 2 * partial + merge_bytes(test)},
+          step == 0 ? ExpectedStep::Held{kv, kv + partial}
+                    : ExpectedStep::Held{kv + partial, kv + 2 * partial + merge_bytes(test)},
           {attending, attending + term + gradient + std::max(sum, after - before)}};
 }
 
-// Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, each merged forward; S = QK'
+// Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, from the second on merged forward; S = QK'
 // and PV forward; S again, dP = dO V', dV = P' dO, dQ = dS K and dK = dS' Q backward.
 ExpectedCounters counters(const Case& test, int rank) {
   const Call rotation = parse_call(test.arguments.substr(1));
@@ -50,7 +52,7 @@ ExpectedCounters counters(const Case& test, int rank) {
   ExpectedCounters expected;
   expected.forward = pass(test, rank, moves.forward(test.world), moves.messages_a_block,
                           2 * (test.dim + test.dim_v));
-  expected.forward.merges = test.world;
+  expected.forward.merges = test.world - 1;
   expected.backward = pass(test, rank, moves.backward(test.world, keep), moves.messages_a_block,
                            6 * test.dim + 4 * test.dim_v);
   for (int step = 0; step < test.world; ++step)
