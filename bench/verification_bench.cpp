@@ -5,6 +5,7 @@
 #include "bench/rig.h"
 #include "bench/sweep.h"
 #include "cp/device/cuda_library.h"
+#include "parity/case/devices/on_device.h"
 #include "parity/judge/oracle.h"
 #include "parity/subject/world.h"
 
@@ -34,7 +35,7 @@ void verification(benchmark::State& state, parity::Case test) {
 void inputs(benchmark::State& state, const parity::Case& test) {
   const at::Device device(parity::device_type_of(test));
   for (auto _ : state) {
-    const parity::Problem problem = parity::problem_of(test).to(device);
+    const parity::Problem problem = parity::problem_on(device, test, {{0, test.seq}});
     benchmark::DoNotOptimize(problem.d_o.flatten()[-1].item<double>());
   }
   state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
