@@ -77,6 +77,15 @@ void pair_channels(Case& test) {
   if (test.dim % 2 != 0) test.rope = {};
 }
 
+// Heads that the strategy can deal to the ranks.
+void deal_heads(Case& test) {
+  const auto& unit_of = Strategies::at(test.strategy).heads_unit;
+  if (!unit_of) return;
+  const int64_t group = test.q_heads / test.kv_heads, unit = unit_of(test.world);
+  test.kv_heads = (test.kv_heads + unit - 1) / unit * unit;
+  test.q_heads = test.kv_heads * group;
+}
+
 // A sequence for which there is time.
 void shorten(Case& test, const std::string& how, Ranges ranges, const Draw& draw) {
   if (ranges.most_work == 0 || work_of(test) <= ranges.most_work) return;
@@ -138,6 +147,7 @@ Case CaseSpace::build(const Choice& choice, const Draw& draw) const {
     if (std::ranges::find(kLast, factor.name) == std::end(kLast))
       part(factor.name).draw(test, value(choice, factor.name), ranges_, draw);
   pair_channels(test);
+  deal_heads(test);
   shorten(test, value(choice, "seq"), ranges_, draw);
   part("mask").draw(test, value(choice, "mask"), ranges_, draw);
   part("seed").draw(test, "", ranges_, draw);
