@@ -77,15 +77,6 @@ void pair_channels(Case& test) {
   if (test.dim % 2 != 0) test.rope = {};
 }
 
-// Heads that the strategy can deal to the ranks.
-void deal_heads(Case& test) {
-  const auto& unit_of = Strategies::at(test.strategy).heads_unit;
-  if (!unit_of) return;
-  const int64_t group = test.q_heads / test.kv_heads, unit = unit_of(test.world);
-  test.kv_heads = (test.kv_heads + unit - 1) / unit * unit;
-  test.q_heads = test.kv_heads * group;
-}
-
 // A sequence for which there is time.
 void shorten(Case& test, const std::string& how, Ranges ranges, const Draw& draw) {
   if (ranges.most_work == 0 || work_of(test) <= ranges.most_work) return;
@@ -106,6 +97,14 @@ constexpr const char* kChosen[] = {"world", "strategy", "balance", "kernel", "ma
 constexpr const char* kLast[] = {"mask", "seed"};
 
 }  // namespace
+
+void deal_heads(Case& test) {
+  const auto& unit_of = Strategies::at(test.strategy).heads_unit;
+  if (!unit_of) return;
+  const int64_t group = test.q_heads / test.kv_heads, unit = unit_of(test.world);
+  test.kv_heads = (test.kv_heads + unit - 1) / unit * unit;
+  test.q_heads = test.kv_heads * group;
+}
 
 int64_t work_of(const Task& task) {
   return task.batch * task.q_heads * task.seq * task.seq * (8 * task.dim + 6 * task.dim_v);

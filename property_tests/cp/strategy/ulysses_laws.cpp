@@ -18,9 +18,7 @@ parity::Case ulysses_case() {
   test.strategy = "ulysses";
   test.arguments = "";
   test.world = *gen::choice<int>({2, 1, 3, 5, 7, 8}).as("world");
-  const int64_t group = test.q_heads / test.kv_heads;
-  test.kv_heads = test.world * *gen::between(1, 2).as("kv heads of a rank");
-  test.q_heads = test.kv_heads * group;
+  parity::deal_heads(test);
   if (parity::not_supported(test)) test.kernel = plainest_kernel(parity::device_type_of(test));
   return test;
 }
