@@ -46,19 +46,30 @@ void context_parallel(benchmark::State& state, const parity::Case& test, Passes 
   state.counters["peak_bytes"] = static_cast<double>(last.peak_bytes);
 }
 
-// rotation x balancer x world, forward and forward + backward, one shape and dtype.
+// The ring by the name of each rotation, other strategies by their own: names, and strategies as text.
+std::vector<std::pair<std::string, std::string>> strategies() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [rotation, unused] : Rotations::all()) all.push_back({rotation, "ring:" + rotation});
+  for (const auto& [name, strategy] : Strategies::all())
+    if (name != "ring")
+      for (const std::string& arguments : strategy.values())
+        all.push_back({name + arguments, name + arguments});
+  return all;
+}
+
+// strategy x balancer x world, forward and forward + backward, one shape and dtype.
 void add(std::vector<Benchmark>& list) {
-  for (const auto& [rotation, unused] : Rotations::all())
+  for (const auto& [way, strategy] : strategies())
     for (const auto& [balance, also_unused] : Balancers::all())
       for (const int world : {1, 2, 4}) {
-        parity::Case test = parity::parse_case("P1/hq8/hkv2/s1K/d64/float32");
-        test.arguments = ":" + rotation;
+        parity::Case test = parity::parse_case(strategy + "/P1/hq8/hkv2/s1K/d64/float32");
         test.balance = balance;
         test.block = Balancers::at(balance).takes_block ? 16 : 1;
         test.world = world;
+        if (parity::not_supported(test)) continue;
         for (const auto& [name, passes] : {std::pair{"forward", Passes::kForward},
                                            std::pair{"forward+backward", Passes::kBoth}})
-          list.push_back({c10::str("attention/", name, "/", rotation, "/", balance, "/P", world),
+          list.push_back({c10::str("attention/", name, "/", way, "/", balance, "/P", world),
                           [test, passes = passes](benchmark::State& state) {
                             context_parallel(state, test, passes);
                           },

@@ -54,6 +54,11 @@ bool same_tensors(const BlockShape& a, const BlockShape& b) {
 std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
                                    BlockShape shape) {
   if (auto reason = strategy.refuses(plan, shape)) return reason;
+  if (strategy.blocks) {
+    for (const BlockShape& block : strategy.blocks(plan, shape))
+      if (auto reason = plan.kernel->refuses(block)) return reason;
+    return std::nullopt;
+  }
   for (const Positions& queries : plan.layout.queries)
     for (const Positions& keys : plan.layout.keys) {
       shape.visibility = {plan.scores.mask, queries, keys};
@@ -73,6 +78,12 @@ ContextParallel::ContextParallel(Communicator& comm, Options options)
                                 std::to_string(comm.size()));
   plan.arguments = options_.strategy.canonical(plan.arguments);
   plan.visibilities = std::make_shared<Visibilities>(plan.scores.mask);
+  plan.finished = [rope = options_.rope, rotate_back = options_.rotate_back,
+                   mask = plan.scores.mask](const at::Tensor& gradient, const Positions& positions,
+                                            at::ScalarType dtype) {
+    if (rope.pairing == Rope::Pairing::kNone) return gradient.to(dtype);
+    return rotate_back(gradient, rope, mask, positions).to(dtype);
+  };
   const auto side = [&](const Positions& own) -> Side {
     return {own, at::tensor(pads_of(plan.scores.mask, own), at::kLong)};
   };
@@ -110,13 +121,6 @@ at::Tensor ContextParallel::rotated(const at::Tensor& x, Side& side) const {
       .to(x.scalar_type());
 }
 
-at::Tensor ContextParallel::unrotated(const at::Tensor& gradient, const Side& side,
-                                      at::ScalarType dtype) const {
-  if (options_.rope.pairing == Rope::Pairing::kNone) return gradient.to(dtype);
-  return options_.rotate_back(gradient, options_.rope, options_.plan.scores.mask, side.positions)
-      .to(dtype);
-}
-
 ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at::Tensor& k,
                                                   const at::Tensor& v) {
   check(q, k, v);
@@ -147,8 +151,9 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
   const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
   comm_.finish();
   comm_.ledger().finishing();
-  return {unrotated(whole.dq, queries_, dtype), unrotated(whole.dk, keys_, dtype),
-          whole.dv.to(dtype)};
+  if (options_.strategy.finishes_gradients) return whole;
+  return {options_.plan.finished(whole.dq, queries_.positions, dtype),
+          options_.plan.finished(whole.dk, keys_.positions, dtype), whole.dv.to(dtype)};
 }
 
 }  // namespace ringcheck

@@ -61,7 +61,6 @@ class ContextParallel {
   void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
   static at::Tensor tokens(const at::Tensor& x, Side& side);
   at::Tensor rotated(const at::Tensor& x, Side& side) const;
-  at::Tensor unrotated(const at::Tensor& gradient, const Side& side, at::ScalarType dtype) const;
 
   Communicator& comm_;
   Options options_;
@@ -70,7 +69,7 @@ class ContextParallel {
 };
 
 // Why a plan of a strategy cannot run on blocks of this shape, or nothing: asks the strategy, and
-// the kernel about every pair of shards.
+// the kernel about every block that the strategy hands to it.
 std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
                                    BlockShape shape);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,10 @@ struct Plan {
   // What the mask shows of the blocks that this rank meets; ContextParallel keeps it from pass to
   // pass. Without it every strategy makes its own.
   std::shared_ptr<Visibilities> visibilities = {};
+  // What a complete gradient of q or k, in slots at these positions, is of the input: rotated back,
+  // then rounded once. From ContextParallel.
+  std::function<at::Tensor(const at::Tensor& gradient, const Positions&, at::ScalarType dtype)>
+      finished = {};
 };
 
 }  // namespace ringcheck

@@ -20,9 +20,11 @@ namespace ringcheck {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // Of this rank's queries over the keys of all ranks.
+  // Of this rank's queries over the keys of all ranks; out in accumulation type, or rounded to the
+  // dtype of q where nothing more is added to it.
   virtual Partial forward(const QBlock& q, const KvBlock& own) = 0;
-  // Gradients of this rank's q, k and v in accumulation type, the terms of all ranks included.
+  // Gradients of this rank's q, k and v, the terms of all ranks included, in accumulation type; or
+  // as those of the inputs, of a strategy that finishes them.
   virtual Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) = 0;
 };
 
@@ -42,6 +44,11 @@ struct StrategyEntry {
   std::function<std::vector<std::string>(std::string_view arguments)> same_bits;
   // Among these arguments and same_bits, those that stand for all of them.
   std::function<std::string(std::string_view arguments)> representative;
+  // The blocks that it hands to the kernel, which is asked about each. Null: every pair of shards.
+  std::function<std::vector<BlockShape>(const Plan&, const BlockShape&)> blocks = {};
+  // Query and key-value heads must be multiples of this. Null: of 1.
+  std::function<int64_t(int world)> heads_unit = {};
+  bool finishes_gradients = false;  // by Plan::finished, and dv in the dtype
 };
 using Strategies = Registry<StrategyEntry>;
 

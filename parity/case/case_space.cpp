@@ -98,6 +98,14 @@ constexpr const char* kLast[] = {"mask", "seed"};
 
 }  // namespace
 
+void deal_heads(Case& test) {
+  const auto& unit_of = Strategies::at(test.strategy).heads_unit;
+  if (!unit_of) return;
+  const int64_t group = test.q_heads / test.kv_heads, unit = unit_of(test.world);
+  test.kv_heads = (test.kv_heads + unit - 1) / unit * unit;
+  test.q_heads = test.kv_heads * group;
+}
+
 int64_t work_of(const Task& task) {
   return task.batch * task.q_heads * task.seq * task.seq * (8 * task.dim + 6 * task.dim_v);
 }
@@ -138,6 +146,7 @@ Case CaseSpace::build(const Choice& choice, const Draw& draw) const {
     if (std::ranges::find(kLast, factor.name) == std::end(kLast))
       part(factor.name).draw(test, value(choice, factor.name), ranges_, draw);
   pair_channels(test);
+  deal_heads(test);
   shorten(test, value(choice, "seq"), ranges_, draw);
   part("mask").draw(test, value(choice, "mask"), ranges_, draw);
   part("seed").draw(test, "", ranges_, draw);

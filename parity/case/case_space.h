@@ -13,6 +13,9 @@ namespace ringcheck::parity {
 // What the reference computes for a task, about: pairs of positions times channels.
 int64_t work_of(const Task& task);
 
+// Gives it more heads, as many as it takes that its strategy can deal them to its ranks.
+void deal_heads(Case& test);
+
 // Everything a case can be made of, as lists of choices: a factor for each part that is drawn, by
 // its name, with the values that the ranges name, or all.
 class CaseSpace {

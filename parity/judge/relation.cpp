@@ -56,6 +56,16 @@ Run disturbed(const Case& test, ProblemTensors which, std::function<bool(int64_t
   });
 }
 
+std::vector<Run> on_other_ranks(const Case& test, const std::vector<int>& worlds) {
+  if (test.world_kind != "thread") return {};
+  for (const int world : worlds) {
+    Case other = test;
+    other.world = world;
+    if (world != test.world && !(test.is_ours() && not_supported(other))) return {Run{other}};
+  }
+  return {};
+}
+
 std::vector<Run> in_reverse(const Case& test, ProblemTensors which) {
   if (!std::holds_alternative<Full>(test.mask) || test.rope.pairing != Rope::Pairing::kNone)
     return {};

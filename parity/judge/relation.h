@@ -19,6 +19,9 @@ Run changed(const Case& test, Change change);
 using ProblemTensors = std::vector<at::Tensor Problem::*>;
 Run disturbed(const Case& test, ProblemTensors which, std::function<bool(int64_t)> where);
 
+// The case on another number of ranks that are threads: the first of these on which ours can run it.
+std::vector<Run> on_other_ranks(const Case& test, const std::vector<int>& worlds);
+
 // A run with these tensors in reverse order of the sequence. None where order means something: only
 // where every query sees every key, and nothing is rotated by its position.
 std::vector<Run> in_reverse(const Case& test, ProblemTensors which);

@@ -6,6 +6,7 @@
 
 #include "cp/layout/balancer.h"
 #include "parity/judge/exact/exact.h"
+#include "parity/judge/expected/expected.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -39,10 +40,22 @@ Held held_in(const std::vector<RankRecord>& ranks) {
   return most;
 }
 
-// Blocks of K and V are what a rotation may hold more of.
+int64_t peak_of(const Case& test) {
+  int64_t most = 0;
+  for (const ExpectedCounters& rank : expected_counters(test)) most = std::max(most, rank.peak_bytes);
+  return most;
+}
+
+// What a strategy may hold more of, its closed form says; of other subjects blocks of K and V.
+int64_t more_of(const Evidence& e, const Held& here, const Held& half) {
+  const int64_t more = e.promise().by_strategy ? peak_of(e.test) - peak_of(runs(e.test).front().test)
+                                               : here.kv - half.kv;
+  return std::max<int64_t>(0, more);
+}
+
 OracleVerdict judge(const Evidence& e) {
   const Held here = held_in(e.outcome.ranks), half = held_in(e.variations.front().ranks);
-  const int64_t blocks = std::max<int64_t>(0, here.kv - half.kv);
+  const int64_t blocks = more_of(e, here, half);
   const int64_t odds = std::max(kOddsAndEnds, static_cast<int64_t>(kShare * half.peak));
   OracleVerdict verdict;
   if (here.peak <= half.peak + blocks + odds) return verdict;
@@ -57,8 +70,8 @@ OracleVerdict judge(const Evidence& e) {
 
 const Oracles::Add registered{
     "memory-growth",
-    {.proves = "shards of a fixed size need no more memory where there are more ranks, but for the "
-               "blocks that a rotation holds",
+    {.proves = "shards of a fixed size need no more memory where there are more ranks, but for what "
+               "the strategy holds",
      .judge = judge, .variations = runs, .cost = "further runs", .demand = {.counts_memory = true},
      .of_form = true, .one_in = 1}};
 

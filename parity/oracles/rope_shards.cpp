@@ -8,10 +8,8 @@ namespace {
 
 // One rank has the whole sequence, two have shards of it. Only threads can be another number.
 std::vector<Run> runs(const Case& test) {
-  if (test.rope.pairing == Rope::Pairing::kNone || test.world_kind != "thread") return {};
-  Case other = test;
-  other.world = test.world == 1 ? 2 : 1;
-  return {Run{other}};
+  if (test.rope.pairing == Rope::Pairing::kNone) return {};
+  return on_other_ranks(test, {1, 2});
 }
 
 OracleVerdict judge(const Evidence& e) {

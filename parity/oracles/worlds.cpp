@@ -9,10 +9,7 @@ namespace {
 
 // Only threads can be another number of ranks.
 std::vector<Run> runs(const Case& test) {
-  if (test.world_kind != "thread") return {};
-  Case other = test;
-  other.world = test.world == 1 ? 3 : test.world == 2 ? 1 : 2;
-  return {Run{other}};
+  return on_other_ranks(test, test.world == 1 ? std::vector{3, 2} : std::vector{2, 1});
 }
 
 OracleVerdict judge(const Evidence& e) {

@@ -128,7 +128,10 @@ class NcclCommunicator final : public Transport {
         if (half.peer != rank()) operation.peer = half.operation.peer;
     const auto flight = std::make_shared<Flight>(Flight{std::move(posting), operation, {}});
     queue(*flight);
-    return {[this, flight] { flight->done.hold_back(device()); },
+    return {[this, flight] {
+              flight->done.hold_back(device());
+              flight->posting = {};  // whoever computes next here is behind it
+            },
             [this, flight] {
               ledger().enter(flight->operation);
               await(flight->done);

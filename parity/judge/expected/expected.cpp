@@ -17,7 +17,7 @@ std::vector<ExpectedCounters> expected_counters(const Case& test) {
     ExpectedCounters expected = found->second.counters(test, rank);
     add_frame(test, rank, expected);
     add_peaks(test, rank, expected);
-    if (tile) expected.most_computed = pairs_in_tiles(test, rank, *tile);
+    if (tile) expected.most_computed = pairs_in_tiles(test, expected.steps, *tile);
     ranks.push_back(std::move(expected));
   }
   return ranks;

@@ -25,14 +25,27 @@ struct ExpectedPass {
   int64_t steps = 0;
   int64_t merges = 0;
 };
-// A block that a rank attends, and what its strategy then holds of blocks, partial results and sums.
+// A block that a rank attends: queries and keys of the shards of these ranks, or of the whole
+// sequence, and of one in so many heads.
+struct ExpectedBlock {
+  static constexpr int kSequence = -1;  // every position, in order, without pads at its end
+  int queries = 0, keys = 0;
+  int64_t parts = 1;
+};
+// It, and what its strategy then holds of blocks, partial results and sums.
 struct ExpectedStep {
   struct Held {
     int64_t attending = 0;  // while the kernel is called
     int64_t combining = 0;  // at most from there to the next call, what the kernel returned included
+    int64_t preparing = attending;  // at most before the first block is attended
   };
-  int owner = 0;
+  ExpectedBlock block;
   Held forward, backward;
+};
+// What a strategy returns.
+struct ExpectedResult {
+  bool rounded_o = false;           // in the dtype: nothing is left to round
+  bool finished_gradients = false;  // rotated back, and in the dtype
 };
 struct ExpectedCounters {
   ExpectedPass forward, backward;
@@ -41,6 +54,7 @@ struct ExpectedCounters {
   // strategy says what it holds after the passes, and its steps in the order in which it takes them.
   Stock forward_stock, backward_stock;
   std::vector<ExpectedStep> steps;
+  ExpectedResult result = {};
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   int64_t rounding = 0;  // what the allocator may add to all that is held at a time: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
@@ -96,8 +110,12 @@ std::vector<std::vector<int64_t>> slots_of_ranks(const Case& test);
 // Slots of a rank that hold no token.
 int64_t pads_of_rank(const Case& test, int rank);
 
-// Visible (query, key) pairs of the tokens of a rank, over batch and query heads.
+// Visible (query, key) pairs of the tokens of a rank, or of all, over batch and query heads.
 int64_t pairs_of(const Case& test, int rank);
+int64_t pairs_of(const Case& test);
+
+// Bytes of an element of the accumulation type.
+int64_t wide_bytes(const Case& test);
 
 // Bytes of a block of K and V, or of their gradients, of one rank.
 int64_t kv_block_bytes(const Case& test);
@@ -106,6 +124,13 @@ int64_t gradient_block_bytes(const Case& test);
 // Bytes of a partial result, and of the gradients of its queries, of one rank.
 int64_t partial_bytes(const Case& test);
 int64_t query_gradient_bytes(const Case& test);
+
+// What it takes to rotate back, and round, a gradient of q or k of so many vectors in so many slots,
+// and what that leaves beside it.
+struct Finishing {
+  int64_t takes = 0, leaves = 0;
+};
+Finishing finishing(const Case& test, int64_t vectors, int64_t slots);
 
 // What merging two partial results takes beside them.
 int64_t merge_bytes(const Case& test);
@@ -117,8 +142,10 @@ void add_frame(const Case& test, int rank, ExpectedCounters& expected);
 // Adds the peaks: of every stage of a pass, and of all that a rank does.
 void add_peaks(const Case& test, int rank, ExpectedCounters& expected);
 
-// The most pairs of a rank, times batch and query heads, in tiles of this size: of each tile in which
-// some query sees some key the slots from the first that is seen to the last, to whole tiles.
-int64_t pairs_in_tiles(const Case& test, int rank, const TileSize& tile);
+// The most pairs of the blocks of a rank, times batch and query heads, in tiles of this size: of each
+// tile in which some query sees some key the slots from the first that is seen to the last, to whole
+// tiles.
+int64_t pairs_in_tiles(const Case& test, const std::vector<ExpectedStep>& steps,
+                       const TileSize& tile);
 
 }  // namespace ringcheck::parity

@@ -9,10 +9,10 @@ namespace ringcheck::parity {
 // A forward pass leaves O and LSE, and q where it had to change it: rotated, or with pads cleared.
 // A backward pass holds these, D = rowsum(dO * O) and dO where it had to clear pads, and leaves dQ,
 // dK and dV. In the accumulation type dK and dV are the block that came home, where there are more
-// ranks than one: dV keeps it alive also where dK was rotated back.
+// ranks than one: dV keeps it alive also where dK was rotated back at home.
 void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
   const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
-  const int64_t wide = test.dtype == at::kDouble ? 8 : 4;
+  const int64_t wide = wide_bytes(test);
   const int64_t rows = test.batch * test.q_heads * slots_of_rank(test);
   const int64_t keys = test.batch * test.kv_heads * slots_of_rank(test);
   const bool pads = pads_of_rank(test, rank) > 0;
@@ -22,16 +22,19 @@ void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
   const int64_t beside = saved + rows * wide + (pads ? rows * test.dim_v * e : 0);
   Stock &forward = expected.forward_stock, &backward = expected.backward_stock;
   for (ExpectedStep& step : expected.steps) {
-    step.forward.attending += q;
-    step.forward.combining += q;
-    step.backward.attending += beside;
-    step.backward.combining += beside;
+    for (const auto& [held, more] : {std::pair(&step.forward, q), {&step.backward, beside}}) {
+      held->attending += more;
+      held->combining += more;
+      held->preparing += more;
+    }
     forward.attending = std::max(forward.attending, step.forward.attending);
     backward.attending = std::max(backward.attending, step.backward.attending);
   }
   forward.after += saved;
   backward.after += saved + rows * test.dim * e + kv_block_bytes(test) +
-                    (rotates && e == wide && test.world > 1 ? keys * test.dim * e : 0);
+                    (rotates && e == wide && test.world > 1 && !expected.result.finished_gradients
+                         ? keys * test.dim * e
+                         : 0);
 }
 
 }  // namespace ringcheck::parity

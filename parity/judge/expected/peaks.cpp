@@ -10,39 +10,36 @@
 namespace ringcheck::parity {
 namespace {
 
+// To rotate x, which has so many vectors: angles, their cosines and sines, the four products, their
+// two sums, and these as one tensor.
+int64_t turning(const Case& test, int64_t vectors, int64_t slots) {
+  const int64_t tables = slots * test.dim * 8 + 8 * slots + 4 * test.dim;
+  return 4 * vectors * test.dim * wide_bytes(test) + tables;
+}
+
 // Bytes of the tensors of a rank.
 struct Sizes {
   Sizes(const Case& test, int rank)
-      : e(static_cast<int64_t>(c10::elementSize(test.dtype))),
-        wide(test.dtype == at::kDouble ? 8 : 4), slots(slots_of_rank(test)),
+      : test(test), e(static_cast<int64_t>(c10::elementSize(test.dtype))),
+        wide(wide_bytes(test)), slots(slots_of_rank(test)),
         pads(pads_of_rank(test, rank)), rotates(test.rope.pairing != Rope::Pairing::kNone),
         converts(e < wide), rows(test.batch * test.q_heads * slots),
         keys(test.batch * test.kv_heads * slots), dim(test.dim), dim_v(test.dim_v) {}
 
+  const Case& test;
   int64_t e, wide, slots, pads;
   bool rotates, converts;
   int64_t rows, keys, dim, dim_v;
 
-  // To rotate x, which has so many vectors: angles, their cosines and sines, the four products, their
-  // two sums, and these as one tensor.
-  int64_t turning(int64_t vectors) const {
-    const int64_t tables = slots * dim * 8 + 8 * slots + 4 * dim;
-    return 4 * vectors * dim * wide + tables;
-  }
   // q or k as it comes, with its pads cleared and rotated: what that takes, and what it leaves.
   int64_t preparing(int64_t vectors) const {
     const int64_t cleared = pads > 0 ? vectors * dim * e : 0;
-    return rotates ? cleared + (converts ? vectors * dim * wide : 0) + turning(vectors) : cleared;
+    return rotates ? cleared + (converts ? vectors * dim * wide : 0) + turning(test, vectors, slots) : cleared;
   }
   int64_t prepared(int64_t vectors) const {
     return rotates || pads > 0 ? vectors * dim * e : 0;
   }
   int64_t cleared_d_o() const { return pads > 0 ? rows * dim_v * e : 0; }
-  // A gradient rotated back and rounded: what that takes, and what it leaves.
-  int64_t finishing(int64_t vectors) const { return rotates ? turning(vectors) : finished(vectors); }
-  int64_t finished(int64_t vectors) const {
-    return rotates || converts ? vectors * dim * e : 0;
-  }
 };
 
 // Numbers that are tensors, and what else is small.
@@ -59,11 +56,16 @@ int64_t largest_buffer(const Case& test, const Sizes& n) {
 }
 
 // What a kernel says that it allocates for a block.
-CallBytes call_bytes(const Plan& plan, const Case& test, int rank, int owner) {
+CallBytes call_bytes(const Plan& plan, const Case& test, const ExpectedBlock& block) {
+  const auto slots = [&](const std::vector<Positions>& shards, int whose) {
+    return whose == ExpectedBlock::kSequence ? Positions{{0, test.seq}} : shards.at(whose);
+  };
   return plan.kernel->call_bytes(
       {.dtype = test.dtype, .device = device_type_of(test), .batch = test.batch,
-       .q_heads = test.q_heads, .kv_heads = test.kv_heads, .dim = test.dim, .dim_v = test.dim_v,
-       .visibility = {plan.scores.mask, plan.layout.queries.at(rank), plan.layout.keys.at(owner)},
+       .q_heads = test.q_heads / block.parts, .kv_heads = test.kv_heads / block.parts,
+       .dim = test.dim, .dim_v = test.dim_v,
+       .visibility = {plan.scores.mask, slots(plan.layout.queries, block.queries),
+                      slots(plan.layout.keys, block.keys)},
        .scale = plan.scores.scale});
 }
 
@@ -78,20 +80,20 @@ void prepare(const Sizes& n, int64_t block, ExpectedCounters& expected) {
   const int64_t v = n.pads > 0 ? n.keys * n.dim_v * n.e : 0;
   raise(expected.forward_stock.peak(Stage::kPrepare),
         {n.preparing(n.rows), q + v + n.preparing(n.keys), q + v + k + block,
-         expected.steps.front().forward.attending});
+         expected.steps.front().forward.preparing});
   const int64_t products = (n.converts ? 3 : 1) * n.rows * n.dim_v * n.wide + n.rows * n.wide;
   raise(expected.backward_stock.peak(Stage::kPrepare),
         {expected.forward_stock.after + n.cleared_d_o() + products,
-         expected.steps.front().backward.attending});
+         expected.steps.front().backward.preparing});
 }
 
 // While blocks are attended, and between them.
 // Returns the largest of its calls.
-int64_t attend(const Case& test, int rank, ExpectedCounters& expected) {
+int64_t attend(const Case& test, ExpectedCounters& expected) {
   const Plan plan = plan_of(test);
   int64_t largest = 0;
   for (const ExpectedStep& step : expected.steps) {
-    const CallBytes call = call_bytes(plan, test, rank, step.owner);
+    const CallBytes call = call_bytes(plan, test, step.block);
     raise(largest, {call.forward, call.backward});
     raise(expected.forward_stock.peak(Stage::kAttend), {step.forward.attending + call.forward});
     raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + call.backward});
@@ -106,13 +108,18 @@ int64_t attend(const Case& test, int rank, ExpectedCounters& expected) {
 void finish(const Case& test, const Sizes& n, ExpectedCounters& expected) {
   const int64_t saved = expected.forward_stock.after;
   raise(expected.forward_stock.peak(Stage::kFinish),
-        {saved + (n.converts ? n.rows * n.dim_v * n.wide : 0)});
-  const int64_t dq = n.finished(n.rows), dk = n.finished(n.keys);
+        {saved + (n.converts && !expected.result.rounded_o ? n.rows * n.dim_v * n.wide : 0)});
+  const int64_t held = saved + n.rows * n.wide + n.cleared_d_o();
+  if (expected.result.finished_gradients) {
+    raise(expected.backward_stock.peak(Stage::kFinish),
+          {held + n.rows * n.dim * n.e + kv_block_bytes(test)});
+    return;
+  }
+  const Finishing dq = finishing(test, n.rows, n.slots), dk = finishing(test, n.keys, n.slots);
   const int64_t dv = n.converts ? n.keys * n.dim_v * n.e : 0;
-  const int64_t held = saved + n.rows * n.wide + n.cleared_d_o() + query_gradient_bytes(test) +
-                       gradient_block_bytes(test);
+  const int64_t whole = held + query_gradient_bytes(test) + gradient_block_bytes(test);
   raise(expected.backward_stock.peak(Stage::kFinish),
-        {held + n.finishing(n.rows), held + dq + n.finishing(n.keys), held + dq + dk + dv});
+        {whole + dq.takes, whole + dq.leaves + dk.takes, whole + dq.leaves + dk.leaves + dv});
 }
 
 }  // namespace
@@ -120,16 +127,23 @@ void finish(const Case& test, const Sizes& n, ExpectedCounters& expected) {
 // Contiguous tensor operations, one after the other: the weights of both sides, their exponentials and
 // sums, then four tensors as large as O.
 int64_t merge_bytes(const Case& test) {
-  const int64_t wide = test.dtype == at::kDouble ? 8 : 4;
+  const int64_t wide = wide_bytes(test);
   const int64_t rows = test.batch * test.q_heads * slots_of_rank(test);
   return rows * ((4 * test.dim_v + 5) * wide + 2);
+}
+
+Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {
+  const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
+  const bool rotates = test.rope.pairing != Rope::Pairing::kNone, converts = e < wide_bytes(test);
+  const int64_t leaves = rotates || converts ? vectors * test.dim * e : 0;
+  return {rotates ? turning(test, vectors, slots) : leaves, leaves};
 }
 
 // Where q, k, v and dO lie before the passes is the subject's affair; ours copies them.
 void add_peaks(const Case& test, int rank, ExpectedCounters& expected) {
   const Sizes n(test, rank);
   prepare(n, kv_block_bytes(test), expected);
-  const int64_t call = attend(test, rank, expected);
+  const int64_t call = attend(test, expected);
   expected.rounding = most_buffers(test) *
                       rounding(device_type_of(test), std::max(largest_buffer(test, n), call));
   finish(test, n, expected);

@@ -19,9 +19,6 @@ int64_t block_elements(const Case& test) {
   return test.batch * test.kv_heads * slots_of_rank(test) * (test.dim + test.dim_v);
 }
 
-// Of the accumulation type: float64 stays, else float32.
-int64_t wide_bytes(const Case& test) { return test.dtype == at::kDouble ? 8 : 4; }
-
 struct FirstKeySeen {
   int64_t q;
   int64_t operator()(const Window& m) const { return std::max<int64_t>(0, q + 1 - m.width); }
@@ -89,6 +86,15 @@ int64_t pairs_of(const Case& test, int rank) {
     if (balancer.owner(test, padded, q) == rank) sum += keys_seen(test, q);
   return sum * test.batch * test.q_heads;
 }
+
+int64_t pairs_of(const Case& test) {
+  int64_t sum = 0;
+  for (int64_t q = 0; q < test.seq; ++q) sum += keys_seen(test, q);
+  return sum * test.batch * test.q_heads;
+}
+
+// float64 stays, else float32.
+int64_t wide_bytes(const Case& test) { return test.dtype == at::kDouble ? 8 : 4; }
 
 int64_t kv_block_bytes(const Case& test) {
   return block_elements(test) * static_cast<int64_t>(c10::elementSize(test.dtype));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "parity/judge/expected/expected.h"
 
@@ -27,23 +28,37 @@ Columns seen_by(const Case& test, const int64_t* first, const int64_t* last,
   return all.begin < all.end ? all : Columns{};
 }
 
+using Slots = std::vector<int64_t>;
+
+int64_t in_tiles(const Case& test, const Slots& queries, const Slots& keys, const TileSize& tile) {
+  const auto asking = static_cast<int64_t>(queries.size());
+  const auto held = static_cast<int64_t>(keys.size());
+  const int64_t rows = std::min(tile.queries, asking), columns = std::min(tile.keys, held);
+  int64_t pairs = 0;
+  for (int64_t row = 0; row < asking; row += rows) {
+    const int64_t end = std::min(asking, row + rows);
+    const Columns seen = seen_by(test, queries.data() + row, queries.data() + end, keys);
+    const int64_t from = seen.begin / columns * columns;
+    const int64_t to = std::min(held, (seen.end + columns - 1) / columns * columns);
+    pairs += (end - row) * (to - from);
+  }
+  return pairs * test.batch * test.q_heads;
+}
+
 }  // namespace
 
-int64_t pairs_in_tiles(const Case& test, int rank, const TileSize& tile) {
-  const std::vector<std::vector<int64_t>> slots = slots_of_ranks(test);
-  const std::vector<int64_t>& queries = slots.at(rank);
-  const auto count = static_cast<int64_t>(queries.size());
-  const int64_t rows = std::min(tile.queries, count), columns = std::min(tile.keys, count);
+int64_t pairs_in_tiles(const Case& test, const std::vector<ExpectedStep>& steps,
+                       const TileSize& tile) {
+  const std::vector<Slots> shards = slots_of_ranks(test);
+  Slots sequence(test.seq);
+  std::iota(sequence.begin(), sequence.end(), 0);
+  const auto slots_of = [&](int whose) -> const Slots& {
+    return whose == ExpectedBlock::kSequence ? sequence : shards.at(whose);
+  };
   int64_t pairs = 0;
-  for (const std::vector<int64_t>& keys : slots)
-    for (int64_t row = 0; row < count; row += rows) {
-      const int64_t end = std::min(count, row + rows);
-      const Columns seen = seen_by(test, queries.data() + row, queries.data() + end, keys);
-      const int64_t from = seen.begin / columns * columns;
-      const int64_t to = std::min(count, (seen.end + columns - 1) / columns * columns);
-      pairs += (end - row) * (to - from);
-    }
-  return pairs * test.batch * test.q_heads;
+  for (const auto& [block, forward, backward] : steps)
+    pairs += in_tiles(test, slots_of(block.queries), slots_of(block.keys), tile) / block.parts;
+  return pairs;
 }
 
 }  // namespace ringcheck::parity

@@ -9,7 +9,7 @@
 #include "property_tests/cp/attention/passes.h"
 #include "property_tests/property.h"
 
-// What a pass does, counted: work, messages, bytes, and what the kernel is told.
+// What a pass of the ring does, counted: work, messages, bytes, and what the kernel is told.
 namespace ringcheck {
 namespace {
 
@@ -21,8 +21,14 @@ struct Ran {
   std::vector<Positions> layout;
 };
 
+parity::Case ring_case() {
+  parity::Case test = *gen::test_case().as("case");
+  if (test.strategy != "ring") test.strategy = "ring", test.arguments = ":p2p";
+  return test;
+}
+
 Ran ran() {
-  const parity::Case test = *gen::test_case().as("case");
+  const parity::Case test = ring_case();
   return {test, run_pass(test), parity::layout_of(test).queries};
 }
 
@@ -171,7 +177,7 @@ class Spy final : public AttentionKernel {
 // In every step of backward the kernel is given the final output, rounded to the dtype, its LSE,
 // and D computed once from that output; mask and scale are the plan's in both passes.
 RC_GTEST_PROP(ContextParallelLedger, TheKernelIsGivenTheFinalResult, ()) {
-  const parity::Case test = *gen::test_case().as("case");
+  const parity::Case test = ring_case();
   const parity::Problem problem = parity::problem_of(test);
   const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto wrong = on_every_rank(test.world, [&](Communicator& comm) -> std::string {

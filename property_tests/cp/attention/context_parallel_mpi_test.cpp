@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Every rotation, balancer, mask, dtype, RoPE and head layout at least once; the world is that of
+// Every rotation and further strategy, balancer, mask, dtype, RoPE and head layout at least once; the world is that of
 // the group.
 const char* const kCases[] = {
     "ring:p2p/headtail/plain/causal/b2/hq4/hkv2/s37/d8/dv6/bf16/rope:half[10000]",
@@ -25,7 +25,9 @@ const char* const kCases[] = {
     "ring:alltoall/contiguous/plain/prefix[11]/hq3/hkv3/s1/d8/float64",
     "ring:allgather/headtail/plain/docfull[17,5:9,11]/b2/hq4/hkv1/s37/d8/float32",
     "ring:allgather[keep]/contiguous/plain/causal/hq4/hkv2/s30/d8/float64/rope:half[500000,llama3]",
-    "ring:allgather[keep]/striped[2]/plain/full/hq2/hkv1/s3/d8/bf16/scale:0.25"};
+    "ring:allgather[keep]/striped[2]/plain/full/hq2/hkv1/s3/d8/bf16/scale:0.25",
+    "ulysses/headtail/plain/causal/b2/hq24/hkv12/s37/d8/dv6/bf16/rope:half[10000]",
+    "ulysses/striped[3]/flash/doc[9:12,8,1:3,14]/hq12/hkv12/s37/d8/float32"};
 
 std::string unlike(const parity::Outcome& mpi, const parity::Outcome& threads) {
   std::string wrong = difference(mpi.tensors, threads.tensors) +

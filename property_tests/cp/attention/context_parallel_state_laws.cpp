@@ -85,6 +85,7 @@ RC_GTEST_PROP(ContextParallelState, ModelsDoNotDisturbEachOther, ()) {
 RC_GTEST_PROP(ContextParallelState, GroupsAreLikeWorlds, ()) {
   parity::Case test = *gen::test_case().as("case");
   test.world = std::min(test.world, 4);
+  parity::deal_heads(test);
   const bool strided = *gen::flag().as("strided");
   const int order = *gen::choice<int>({1, -1}).as("order");
   const parity::Problem problem = parity::problem_of(test);
@@ -106,6 +107,7 @@ RC_GTEST_PROP(ContextParallelState, GroupsAreLikeWorlds, ()) {
 RC_GTEST_PROP(ContextParallelState, GroupsCountLikeWorlds, ()) {
   parity::Case test = *gen::test_case().as("case");
   test.world = std::min(test.world, 4);
+  parity::deal_heads(test);
   const std::vector<Positions> layout = parity::layout_of(test).queries;
   const auto record = [&](Communicator& comm) {
     const Positions& own = layout[comm.rank()];

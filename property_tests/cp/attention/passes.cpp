@@ -112,7 +112,8 @@ reference::Judgement judgement(const parity::Case& test, const parity::Problem& 
                                const Pass& pass) {
   return reference::judge({pass.q_rotated, pass.k_rotated, problem.v, problem.d_o,
                            parity::mask_of(test), parity::scale_of(test)},
-                          parity::contracts_of(test), test.world, parity::reference_rope(test));
+                          parity::contracts_of(test), Strategies::at(test.strategy).partials(test.world),
+                          parity::reference_rope(test));
 }
 
 std::string beyond(const reference::Tensors& actual, const reference::Judgement& judgement) {

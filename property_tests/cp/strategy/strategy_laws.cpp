@@ -91,5 +91,13 @@ TEST(Strategies, TheRingTakesItsRotations) {
   EXPECT_EQ(ring.same_bits(":p2p").size(), ring.values().size() - 1);
 }
 
+// Ulysses: whole heads, so nothing is merged, and as many for every rank.
+TEST(Strategies, UlyssesTakesNoArguments) {
+  const StrategyEntry& ulysses = Strategies::at("ulysses");
+  EXPECT_THAT(ulysses.values(), testing::ElementsAre(""));
+  EXPECT_EQ(ulysses.partials(7), 1);
+  EXPECT_EQ(ulysses.heads_unit(7), 7);
+}
+
 }  // namespace
 }  // namespace ringcheck

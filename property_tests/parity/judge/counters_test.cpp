@@ -53,10 +53,11 @@ RC_GTEST_PROP(ExpectedCounters, TilesHoldWhatIsSeen, ()) {
   const int rank = *gen::between(0, test.world - 1).as("rank");
   const int64_t rows = *gen::between(1, 9).as("rows"), columns = *gen::between(1, 9).as("columns");
   const int64_t slots = parity::slots_of_rank(test);
+  const parity::ExpectedCounters expected = expected_counters(test).at(rank);
   const auto in_tiles = [&](int64_t queries, int64_t keys) {
-    return parity::pairs_in_tiles(test, rank, {queries, keys});
+    return parity::pairs_in_tiles(test, expected.steps, {queries, keys});
   };
-  RC_ASSERT(in_tiles(1, 1) == parity::pairs_of(test, rank));
+  RC_ASSERT(in_tiles(1, 1) == expected.forward.pairs);
   RC_ASSERT(in_tiles(rows, columns) >= in_tiles(1, 1));
   RC_ASSERT(in_tiles(rows, columns) <=
             slots * slots * test.world * test.batch * test.q_heads);
@@ -82,15 +83,18 @@ RC_GTEST_PROP(ExpectedCounters, AreWhatOursCounts, ()) {
   }
 }
 
+int64_t tiled_pairs(const Case& test, int rank, const TileSize& tile) {
+  return parity::pairs_in_tiles(test, expected_counters(test).at(rank).steps, tile);
+}
+
 // Two ranks with four slots each: the first sees nothing of the second one's keys.
 TEST(ExpectedCounters, AreOfTilesThatSeeSomething) {
   const Case test = parity::parse_case("ring:p2p/contiguous/causal/P2/b1/hq1/hkv1/s8");
-  EXPECT_EQ(parity::pairs_in_tiles(test, 0, {128, 1}), 16);
-  EXPECT_EQ(parity::pairs_in_tiles(test, 1, {128, 1}), 32);
-  EXPECT_EQ(parity::pairs_in_tiles(test, 0, {2, 1}), 2 * 2 + 2 * 4);
-  EXPECT_EQ(parity::pairs_in_tiles(test, 0, {2, 4}), 16);
-  EXPECT_EQ(parity::pairs_in_tiles(parity::parse_case("contiguous/window[2]/P2/b1/hq1/hkv1/s8"), 1,
-                                   {2, 1}),
+  EXPECT_EQ(tiled_pairs(test, 0, {128, 1}), 16);
+  EXPECT_EQ(tiled_pairs(test, 1, {128, 1}), 32);
+  EXPECT_EQ(tiled_pairs(test, 0, {2, 1}), 2 * 2 + 2 * 4);
+  EXPECT_EQ(tiled_pairs(test, 0, {2, 4}), 16);
+  EXPECT_EQ(tiled_pairs(parity::parse_case("contiguous/window[2]/P2/b1/hq1/hkv1/s8"), 1, {2, 1}),
             1 * 2 + 2 * 2 + 2 * 3);
 }
 
@@ -136,6 +140,19 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   const auto keep = expected_counters(
       parity::parse_case("ring:allgather[keep]/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16")).at(1);
   EXPECT_EQ(keep.backward.bytes, 2 * 1920);
+  // Two ranks of three slots, b2, hq4, hkv2, 4 + 6 channels, bf16: of 24 rows q is 192 bytes, O 288 and
+  // LSE 96; K and V of 12 vectors are 240. A half goes to the other rank: q, k, v, O and LSE forward.
+  const auto ulysses =
+      expected_counters(parity::parse_case("ulysses/contiguous/full/P2/b2/hq4/hkv2/s6/d4/dv6/bf16")).at(1);
+  EXPECT_EQ(ulysses.forward.bytes, (192 + 240 + 288 + 96) / 2);
+  EXPECT_EQ(ulysses.backward.bytes, (288 + 96 + 192 + 240) / 2);
+  EXPECT_EQ(ulysses.forward.messages, 2 * 5);
+  EXPECT_EQ(ulysses.forward.pairs, 2 * 2 * 36);
+  EXPECT_EQ(ulysses.forward.steps, 1);
+  EXPECT_EQ(ulysses.forward.merges, 0);
+  EXPECT_EQ(ulysses.sent_to, (std::vector<int64_t>{816, 0}));
+  EXPECT_EQ(ulysses.kv_bytes, 240 + 120 + 240);
+  EXPECT_EQ(ulysses.forward_stock.after, 240 + 192 + 240 + 2 * (288 + 96));
   const auto alone = expected_counters(parity::parse_case("ring:p2p/P1")).at(0);
   EXPECT_EQ(alone.forward.bytes + alone.backward.bytes + alone.backward.messages, 0);
 }

@@ -112,6 +112,11 @@ INSTANTIATE_TEST_SUITE_P(
         "ring:p2p/contiguous/full/P3/b1/hq2/hkv1/s1024/d64/float64/rope:half[10000]",
         "ring:alltoall/headtail/doc[300:310,500,200:230]/P2/b2/hq4/hkv2/d64/bf16/rope:half[10000]",
         "ring:alltoall/headtail/doc[300:310,500,200:230]/P2/b2/hq4/hkv2/d64/bf16/flash",
+        "ulysses/contiguous/causal/P1/b1/hq4/hkv4/s1024/d64/bf16/rope:half[10000]",
+        "ulysses/headtail/causal/P2/b1/hq4/hkv2/s2048/d64/bf16/rope:half[10000]",
+        "ulysses/headtail/causal/P3/b2/hq12/hkv3/s1500/d32/dv48/float32",
+        "ulysses/striped/causal/P4/b1/hq4/hkv4/s1503/d64/fp16/flash",
+        "ulysses/contiguous/full/P8/b1/hq8/hkv8/s2048/d64/float64/flash",
         "ring:p2p/striped/prefix[700]/P5/b1/hq8/hkv2/s1503/d64/fp16",
         "ring:p2p/contiguous/prefix[700]/P5/b1/hq8/hkv2/s1503/d64/float32/flash/scale:-0.3"));
 

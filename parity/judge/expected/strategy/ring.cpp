@@ -26,14 +26,15 @@ std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares
 // While it attends it holds, from the second step on, a partial result and a sum of dQ. Then the
 // partial result of the block is merged, its dQ added, and its dK and dV are put where they travel;
 // of one rank alone they are the gradients.
-ExpectedStep step_of(const Case& test, int owner, int step, const ExpectedRotation& moves) {
+ExpectedStep step_of(const Case& test, const ExpectedBlock& block, int step,
+                     const ExpectedRotation& moves) {
   const int64_t kv = moves.kv_held(test.world, step) * kv_block_bytes(test);
   const int64_t partial = partial_bytes(test), gradient = gradient_block_bytes(test);
   const int64_t term = query_gradient_bytes(test), sum = step > 0 ? term : 0;
   const int64_t before = moves.gradients_held(test.world, step) * gradient;
   const int64_t after = moves.gradients_held(test.world, step + 1) * gradient;
   const int64_t attending = kv + sum + before;
-  return {owner,
+  return {block,
           step == 0 ? ExpectedStep::Held{kv, kv + partial}
                     : ExpectedStep::Held{kv + partial, kv + 2 * partial + merge_bytes(test)},
           {attending, attending + term + gradient + std::max(sum, after - before)}};
@@ -56,7 +57,8 @@ ExpectedCounters counters(const Case& test, int rank) {
   expected.backward = pass(test, rank, moves.backward(test.world, keep), moves.messages_a_block,
                            6 * test.dim + 4 * test.dim_v);
   for (int step = 0; step < test.world; ++step)
-    expected.steps.push_back(step_of(test, (rank + test.world - step) % test.world, step, moves));
+    expected.steps.push_back(
+        step_of(test, {rank, (rank + test.world - step) % test.world}, step, moves));
   const int64_t kv = kv_block_bytes(test), last = test.world - 1;
   expected.kv_bytes = moves.kv_held(test.world, last) * kv;
   expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);

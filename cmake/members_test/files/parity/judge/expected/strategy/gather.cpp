@@ -29,7 +29,7 @@ ExpectedCounters counters(const Case& test, int rank) {
     const int64_t attending = expected.kv_bytes + sum + owner * gradient;
     const int64_t leaving = owner == others ? others * gradient : 0;
     expected.steps.push_back(
-        {owner,
+        {{rank, owner},
          {expected.kv_bytes + before, expected.kv_bytes + before + partial + merge_bytes(test)},
          {attending, attending + dq + gradient + std::max(sum, gradient + leaving)}});
   }

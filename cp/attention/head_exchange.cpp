@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention/head_exchange.h"
+
+namespace ringcheck {
+
+// [batch, heads / P, slots, ...], a view
+at::Tensor HeadExchange::heads_of(int rank, const at::Tensor& shard) const {
+  const int64_t share = shard.size(1) / comm_.size();
+  return shard.narrow(1, rank * share, share);
+}
+
+// What the others send, or get: [P - 1, batch, heads / P, slots, ...] of each tensor.
+std::vector<at::Tensor> HeadExchange::travelling(const std::vector<Exchanged>& tensors) {
+  std::vector<at::Tensor> buffers;
+  for (const Exchanged& x : tensors) {
+    auto sizes = heads_of(0, x.shard).sizes().vec();
+    sizes.insert(sizes.begin(), comm_.size() - 1);
+    const int64_t elements = x.shard.numel() / comm_.size() * sizes[0];
+    buffers.push_back(comm_.buffer(elements, x.shard.scalar_type(), x.tag).view(sizes));
+  }
+  return buffers;
+}
+
+std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors) const {
+  std::vector<Message> messages;
+  for (const Exchanged& x : tensors)
+    for (int place = 1; place < comm_.size(); ++place) {
+      const int peer = comm_.neighbour(place);
+      for (int64_t b = 0; b < x.shard.size(0); ++b)
+        messages.push_back({heads_of(peer, x.shard).select(0, b), peer});
+    }
+  return messages;
+}
+
+std::vector<Message> HeadExchange::in_buffers(const std::vector<at::Tensor>& buffers) const {
+  std::vector<Message> messages;
+  for (const at::Tensor& buffer : buffers)
+    for (int place = 1; place < comm_.size(); ++place)
+      for (int64_t b = 0; b < buffer.size(1); ++b)
+        messages.push_back({buffer.select(0, place - 1).select(0, b), comm_.neighbour(place)});
+  return messages;
+}
+
+// The own part is put in its place while the others are under way.
+void HeadExchange::to_sequences(const std::vector<Exchanged>& tensors, Label label) {
+  std::vector<at::Tensor> buffers;
+  Pending arrival;
+  if (comm_.size() > 1) {
+    buffers = travelling(tensors);
+    arrival = comm_.transfer(in_shards(tensors), in_buffers(buffers), label);
+  }
+  for (const Exchanged& x : tensors)
+    x.order.put(heads_of(comm_.rank(), x.shard), comm_.rank(), x.sequence);
+  arrival.wait();
+  for (size_t i = 0; i < buffers.size(); ++i)
+    for (int place = 1; place < comm_.size(); ++place)
+      tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place),
+                           tensors[i].sequence);
+}
+
+void HeadExchange::to_shards(const std::vector<Exchanged>& tensors, Label label) {
+  std::vector<at::Tensor> buffers;
+  Pending arrival;
+  if (comm_.size() > 1) {
+    buffers = travelling(tensors);
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (int place = 1; place < comm_.size(); ++place)
+        tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place),
+                              buffers[i].select(0, place - 1), tensors[i].pad);
+    arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors), label);
+  }
+  for (const Exchanged& x : tensors)
+    x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard), x.pad);
+  arrival.wait();
+}
+
+}  // namespace ringcheck

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "cp/layout/sequence_order.h"
+#include "cp/worlds/communicator.h"
+
+namespace ringcheck {
+
+// A tensor in both of its forms: some positions of all heads, and all positions of some heads.
+struct Exchanged {
+  at::Tensor shard;     // [batch, heads, slots, ...], contiguous
+  at::Tensor sequence;  // [batch, heads / P, length, ...]
+  const SequenceOrder& order;
+  MemoryTag tag = MemoryTag::kOther;  // of what travels
+  double pad = 0;                     // what pad slots of the shard get
+};
+
+// Heads for positions, by an all-to-all of each tensor (Jacobs et al., DeepSpeed-Ulysses, 2023,
+// section 3.1): rank r of P has the heads [r, r + 1) heads / P of the whole sequence. The tensors of
+// a call travel together, in a message for each tensor, peer and entry of the batch, which is sent
+// from the shard, or received into it, without a copy. Both are collective.
+class HeadExchange {
+ public:
+  explicit HeadExchange(Communicator& comm) : comm_(comm) {}
+
+  // Fills the sequences from the shards of all ranks.
+  void to_sequences(const std::vector<Exchanged>& tensors, Label label);
+  // Fills the shards from the sequences of all ranks.
+  void to_shards(const std::vector<Exchanged>& tensors, Label label);
+
+ private:
+  at::Tensor heads_of(int rank, const at::Tensor& shard) const;
+  std::vector<at::Tensor> travelling(const std::vector<Exchanged>& tensors);
+  // Of the others, in the order in which the ring has them.
+  std::vector<Message> in_shards(const std::vector<Exchanged>& tensors) const;
+  std::vector<Message> in_buffers(const std::vector<at::Tensor>& buffers) const;
+
+  Communicator& comm_;
+};
+
+}  // namespace ringcheck

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/layout/sequence_order.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace ringcheck {
+namespace {
+
+// Whether 16 bytes at a time say the same: fewer and larger accesses than channel by channel.
+bool has_wide_channels(const at::Tensor& x) {
+  constexpr int64_t kWide = 16;
+  const int64_t unit = kWide / static_cast<int64_t>(x.element_size());
+  if (x.dim() != 5 || x.stride(-1) != 1 || x.size(-1) % unit != 0) return false;
+  const auto whole = [&](int64_t elements) { return elements % unit == 0; };
+  return whole(x.storage_offset()) && std::ranges::all_of(x.strides().slice(0, 4), whole) &&
+         reinterpret_cast<uintptr_t>(x.data_ptr()) % kWide == 0;
+}
+
+void move_values(const at::Tensor& to, const at::Tensor& from) {
+  const bool as_they_are = to.scalar_type() == from.scalar_type();
+  if (as_they_are && has_wide_channels(to) && has_wide_channels(from))
+    to.view(at::kComplexDouble).copy_(from.view(at::kComplexDouble));
+  else
+    to.copy_(from);
+}
+
+}  // namespace
+
+SequenceOrder::SequenceOrder(const std::vector<Positions>& shards, int64_t length)
+    : length_(length) {
+  for (const Positions& positions : shards) shards_.push_back(shard_of(positions, length));
+}
+
+bool SequenceOrder::whole(const std::vector<Positions>& shards, int64_t length) {
+  std::vector<bool> held(length);
+  int64_t tokens = 0;
+  for (const Positions& positions : shards)
+    for (const int64_t position : flatten(positions)) {
+      if (position >= length) continue;
+      if (position < 0 || held[position]) return false;
+      held[position] = true;
+      ++tokens;
+    }
+  return tokens == length;
+}
+
+// Spans of one size at equal distances are one run: chunks of both ends, and stripes.
+SequenceOrder::Shard SequenceOrder::shard_of(const Positions& positions, int64_t length) {
+  Shard shard;
+  int64_t slot = 0;
+  for (const Span& span : positions) {
+    const int64_t step = std::max<int64_t>(1, span.stride);
+    const int64_t reached = std::max<int64_t>(0, (length - span.begin + step - 1) / step);
+    const int64_t tokens = std::min(span.count, reached);
+    if (tokens > 0) {
+      const Run run{slot, 1, tokens, span.begin, 0, step};
+      Run* last = shard.runs.empty() ? nullptr : &shard.runs.back();
+      const int64_t gap = last ? run.begin - last->begin - (last->rows - 1) * last->gap : 0;
+      const bool goes_on = last && run.slot == last->slot + last->rows * last->columns &&
+                           run.columns == last->columns && run.stride == last->stride && gap > 0 &&
+                           (last->rows == 1 || gap == last->gap);
+      if (goes_on) ++last->rows, last->gap = gap;
+      else shard.runs.push_back(run);
+    }
+    if (tokens < span.count) shard.pads.push_back({slot + tokens, span.count - tokens});
+    slot += span.count;
+  }
+  return shard;
+}
+
+// [batch, heads, rows, columns, ...]
+at::Tensor SequenceOrder::of_shard(const at::Tensor& shard, const Run& run) {
+  return shard.narrow(2, run.slot, run.rows * run.columns).unflatten(2, {run.rows, run.columns});
+}
+
+at::Tensor SequenceOrder::of_sequence(const at::Tensor& sequence, const Run& run) {
+  auto sizes = sequence.sizes().vec(), strides = sequence.strides().vec();
+  const int64_t step = strides[2];
+  sizes[2] = run.columns;
+  sizes.insert(sizes.begin() + 2, run.rows);
+  strides[2] = run.stride * step;
+  strides.insert(strides.begin() + 2, run.gap * step);
+  return sequence.as_strided(sizes, strides, sequence.storage_offset() + run.begin * step);
+}
+
+void SequenceOrder::put(const at::Tensor& shard, int rank, const at::Tensor& sequence) const {
+  for (const Run& run : shards_.at(rank).runs) move_values(of_sequence(sequence, run), of_shard(shard, run));
+}
+
+void SequenceOrder::take(const at::Tensor& sequence, int rank, const at::Tensor& shard,
+                         double pad) const {
+  for (const Run& run : shards_.at(rank).runs) move_values(of_shard(shard, run), of_sequence(sequence, run));
+  for (const Span& pads : shards_.at(rank).pads) shard.narrow(2, pads.begin, pads.count).fill_(pad);
+}
+
+}  // namespace ringcheck

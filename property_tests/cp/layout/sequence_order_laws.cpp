@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/layout/sequence_order.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cp/layout/shard.h"
+#include "property_tests/parity/case/generators.h"
+#include "property_tests/property.h"
+
+// Shards put together in the order of the sequence, and taken from it again.
+namespace ringcheck {
+namespace {
+
+// [batch, heads, length], or with channels behind it: some that 16 bytes divide, some that they do not.
+struct Drawn {
+  gen::Cut cut;
+  at::Tensor sequence;
+
+  std::vector<Positions> shards() const { return cut.layout().queries; }
+  SequenceOrder order() const { return {shards(), cut.length()}; }
+};
+
+Drawn drawn() {
+  Drawn drawn{*gen::cut().as("cut"), {}};
+  const int64_t channels = *gen::choice<int64_t>({0, 1, 3, 8, 24}).as("channels");
+  const auto dtype = *gen::dtype().as("dtype");
+  std::vector<int64_t> sizes{2, 3, drawn.cut.length()};
+  if (channels > 0) sizes.push_back(channels);
+  drawn.sequence = normal(sizes, *gen::seed().as("seed"), dtype);
+  return drawn;
+}
+
+at::Tensor unwritten(const at::Tensor& like, int64_t positions) {
+  auto sizes = like.sizes().vec();
+  sizes[2] = positions;
+  return at::full(sizes, NAN, like.options());
+}
+
+// put is unshard, bit for bit, and writes every position.
+RC_GTEST_PROP(SequenceOrder, PutIsUnshard, ()) {
+  const Drawn d = drawn();
+  const SequenceOrder order = d.order();
+  const at::Tensor whole = unwritten(d.sequence, d.cut.length());
+  for (int rank = 0; rank < d.cut.world; ++rank)
+    order.put(shard(d.sequence, 2, d.shards()[rank]), rank, whole);
+  RC_ASSERT(difference(whole, d.sequence) == "");
+}
+
+// take is shard, bit for bit, with the pads as they were asked for.
+RC_GTEST_PROP(SequenceOrder, TakeIsShard, ()) {
+  const Drawn d = drawn();
+  const SequenceOrder order = d.order();
+  for (int rank = 0; rank < d.cut.world; ++rank) {
+    const Positions& positions = d.shards()[rank];
+    at::Tensor expected = shard(d.sequence, 2, positions);
+    const at::Tensor taken = unwritten(d.sequence, positions.count());
+    order.take(d.sequence, rank, taken, 0);
+    RC_ASSERT(difference(taken, expected) == "");
+    order.take(d.sequence, rank, taken, -INFINITY);
+    int64_t slot = 0;
+    for (const int64_t position : flatten(positions)) {
+      if (position >= d.cut.length()) expected.select(2, slot).fill_(-INFINITY);
+      ++slot;
+    }
+    RC_ASSERT(difference(taken, expected) == "");
+  }
+}
+
+// Neither cares in what memory it finds the tensors: heads of a wider tensor, channels before
+// positions.
+RC_GTEST_PROP(SequenceOrder, StridesDoNotMatter, ()) {
+  const Drawn d = drawn();
+  const SequenceOrder order = d.order();
+  const int rank = static_cast<int>(*gen::between(0, d.cut.world - 1).as("rank"));
+  const at::Tensor own = shard(d.sequence, 2, d.shards()[rank]);
+  const auto strided = [](const at::Tensor& x) {
+    return at::cat({x, x}, 1).narrow(1, x.size(1), x.size(1));
+  };
+  const auto turned = [](const at::Tensor& x) {
+    return x.transpose(1, 2).contiguous().transpose(1, 2);
+  };
+  const at::Tensor taken = turned(at::zeros_like(own));
+  order.take(strided(d.sequence), rank, taken, 0);
+  RC_ASSERT(difference(taken.contiguous(), own) == "");
+  const at::Tensor plain = at::zeros_like(d.sequence), other = turned(at::zeros_like(d.sequence));
+  order.put(own, rank, plain);
+  order.put(strided(own), rank, other);
+  RC_ASSERT(difference(other.contiguous(), plain) == "");
+}
+
+// The shards of a balancer hold each position once; without one of them, or with one twice, not.
+RC_GTEST_PROP(SequenceOrder, WholeMeansEachPositionOnce, ()) {
+  const Drawn d = drawn();
+  std::vector<Positions> shards = d.shards();
+  RC_ASSERT(SequenceOrder::whole(shards, d.cut.length()));
+  RC_ASSERT(!SequenceOrder::whole(shards, d.cut.length() + d.cut.padded()));
+  shards.push_back({{d.cut.length() - 1, 1}});
+  RC_ASSERT(!SequenceOrder::whole(shards, d.cut.length()));
+}
+
+// Runs that lie between each other, read as they lie: even positions, then odd ones.
+TEST(SequenceOrder, RunsMayGoBack) {
+  const std::vector<Positions> woven{{{0, 3, 2}, {1, 3, 2}}};
+  const SequenceOrder order(woven, 5);
+  const at::Tensor shard = at::arange(6, at::kFloat).view({1, 1, 6});
+  const at::Tensor whole = at::empty({1, 1, 5}, at::kFloat);
+  order.put(shard, 0, whole);
+  EXPECT_TRUE(at::equal(whole.view(-1), at::tensor({0, 3, 1, 4, 2}, at::kFloat)));
+  const at::Tensor back = at::empty({1, 1, 6}, at::kFloat);
+  order.take(whole, 0, back, -1);
+  EXPECT_TRUE(at::equal(back.view(-1), at::tensor({0, 1, 2, 3, 4, -1}, at::kFloat)));
+}
+
+}  // namespace
+}  // namespace ringcheck
