@@ -4,7 +4,7 @@
 
 #include "bench/sweep.h"
 #include "cp/device/cuda_library.h"
-#include "parity/case/problem.h"
+#include "parity/case/devices/on_device.h"
 #include "parity/judge/devices/on_devices.h"
 #include "parity/judge/oracle.h"
 #include "parity/judge/reference_rope.h"
@@ -24,7 +24,7 @@ parity::Case shape(int64_t seq, int64_t dim) {
 
 reference::Inputs inputs_of(const parity::Case& test) {
   const at::Device device = test.device == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
-  const parity::Problem problem = parity::problem_of(test).to(device);
+  const parity::Problem problem = parity::problem_on(device, test, {{0, test.seq}});
   return {problem.q, problem.k, problem.v, problem.d_o, parity::mask_of(test),
           parity::scale_of(test)};
 }
