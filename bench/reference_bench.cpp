@@ -4,8 +4,9 @@
 
 #include "bench/sweep.h"
 #include "cp/device/cuda_library.h"
+#include "parity/case/devices/on_device.h"
+#include "parity/judge/devices/on_devices.h"
 #include "parity/judge/oracle.h"
-#include "parity/case/problem.h"
 #include "parity/judge/reference_rope.h"
 #include "reference/errors/bounds.h"
 #include "reference/solve.h"
@@ -23,7 +24,7 @@ parity::Case shape(int64_t seq, int64_t dim) {
 
 reference::Inputs inputs_of(const parity::Case& test) {
   const at::Device device = test.device == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
-  const parity::Problem problem = parity::problem_of(test).to(device);
+  const parity::Problem problem = parity::problem_on(device, test, {{0, test.seq}});
   return {problem.q, problem.k, problem.v, problem.d_o, parity::mask_of(test),
           parity::scale_of(test)};
 }
@@ -71,6 +72,47 @@ void judge(benchmark::State& state, const parity::Case& test) {
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
+// How tiles are cut on a GPU: rows of a tile, over all heads that share its keys, and runs of heads
+// that are under way at a time.
+struct Cut {
+  int64_t rows;
+  size_t together;
+};
+
+// The same as judge() on one GPU.
+void judge_cut(benchmark::State& state, const parity::Case& test, const Cut& cut) {
+  const reference::Inputs inputs = inputs_of(test);
+  const std::vector<at::Device> devices(cut.together, inputs.q.device());
+  reference::Tiling tiling =
+      reference::tiling_for(inputs, static_cast<int64_t>(cut.together));
+  const int64_t rows = cut.rows * test.kv_heads / test.q_heads;
+  tiling.together = tiling.together / tiling.rows * rows;
+  tiling.rows = rows;
+  const reference::Judge judged(inputs, parity::contract_of(test), test.world,
+                                parity::reference_rope(test), tiling);
+  const std::vector<reference::Range> runs = judged.runs();
+  for (auto _ : state)
+    parity::on_devices(devices, static_cast<int64_t>(runs.size()),
+                       [&](int64_t i, at::Device device) {
+                         finish(judged(runs[i], device).sigma.dq);
+                       });
+  state.counters["runs"] = static_cast<double>(runs.size());
+  state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+void add_cuts(std::vector<Benchmark>& list) {
+  for (const int64_t kv_heads : {8, 32})
+    for (const Cut cut : {Cut{256, 1}, {512, 1}, {1024, 1}, {2048, 1}, {512, 2}, {1024, 2}, {1024, 4}}) {
+      parity::Case test = shape(8192, 128);
+      test.device = "cuda";
+      test.q_heads = 32;
+      test.kv_heads = kv_heads;
+      list.push_back({"reference/cut/cuda/hq32/hkv" + std::to_string(kv_heads) + "/s8192/d128/rows" +
+                          std::to_string(cut.rows) + "/together" + std::to_string(cut.together),
+                      [=](benchmark::State& state) { judge_cut(state, test, cut); }});
+    }
+}
+
 // Eight heads, and all 32 of a shape that is trained.
 void add_gpu(std::vector<Benchmark>& list) {
   struct Size { int64_t seq, heads, kv_heads; };
@@ -101,7 +143,9 @@ void add(std::vector<Benchmark>& list) {
       list.push_back({"reference/judge/" + size,
                       [test](benchmark::State& state) { judge(state, test); }});
     }
-  if (!why_no_cuda()) add_gpu(list);
+  if (why_no_cuda()) return;
+  add_gpu(list);
+  add_cuts(list);
 }
 
 const Sweeps::Add registered{"reference", add};

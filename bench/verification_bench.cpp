@@ -56,7 +56,8 @@ void judging(benchmark::State& state, const parity::Case& test,
              const std::vector<std::string>& oracles) {
   const parity::SharedSubject subject = parity::subject_of(test);
   const parity::Outcome outcome = parity::solve_on_threads({test}, *subject);
-  const parity::Problem problem = parity::problem_of(test).to(outcome.tensors.o.device());
+  const parity::Problem problem =
+      parity::problem_on(outcome.tensors.o.device(), test, {{0, test.seq}});
   const std::vector<parity::Outcome> no_variations;
   const parity::Evidence evidence{test, *subject, problem, outcome, no_variations, [] {}};
   for (auto _ : state)
