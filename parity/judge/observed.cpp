@@ -56,12 +56,12 @@ int64_t modelled_bytes(const Case& test, int rank) {
 }
 
 std::optional<Observed> observe(const Case& test, const Subject& subject, World& world,
-                                const std::vector<std::string>& oracles) {
+                                const std::vector<std::string>& oracles, bool timelines) {
   const auto solved = [&](Run run) {
     run.memory_model = modelled_bytes;
     return world.solve(run, subject);
   };
-  std::optional<Outcome> outcome = solved({test});
+  std::optional<Outcome> outcome = solved({.test = test, .timeline = timelines});
   Observed observed;
   const Variations variations = variations_of(test, subject, oracles);
   observed.no_variations = variations.missing;
