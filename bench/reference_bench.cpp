@@ -71,12 +71,18 @@ void judge(benchmark::State& state, const parity::Case& test) {
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
+// Eight heads, and all 32 of a shape that is trained.
 void add_gpu(std::vector<Benchmark>& list) {
-  for (const int64_t seq : {8192, 32768}) {
+  struct Size { int64_t seq, heads, kv_heads; };
+  for (const auto& [seq, heads, kv_heads] :
+       {Size{8192, 8, 8}, {8192, 32, 8}, {8192, 32, 32}, {32768, 8, 8}}) {
     parity::Case test = shape(seq, 128);
     test.device = "cuda";
-    test.q_heads = test.kv_heads = 8;
-    const std::string size = "cuda/hq8/s" + std::to_string(seq) + "/d128";
+    test.q_heads = heads;
+    test.kv_heads = kv_heads;
+    const std::string grouped = kv_heads == heads ? "" : "/hkv" + std::to_string(kv_heads);
+    const std::string size =
+        "cuda/hq" + std::to_string(heads) + grouped + "/s" + std::to_string(seq) + "/d128";
     using Body = void (*)(benchmark::State&, const parity::Case&);
     for (const auto& [name, body] : std::initializer_list<std::pair<const char*, Body>>{
              {"plain", plain}, {"attention", attention}, {"judge", judge}})

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+
 #include "bench/rig.h"
 #include "bench/sweep.h"
 #include "cp/device/cuda_library.h"
+#include "parity/case/devices/on_device.h"
 #include "parity/judge/oracle.h"
 #include "parity/subject/world.h"
 
@@ -28,18 +31,53 @@ void verification(benchmark::State& state, parity::Case test) {
   state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
-// From what a subject returned to what every oracle of one run says of it.
-void judging(benchmark::State& state, const parity::Case& test) {
+// The tensors of a case, on its device.
+void inputs(benchmark::State& state, const parity::Case& test) {
+  const at::Device device(parity::device_type_of(test));
+  for (auto _ : state) {
+    const parity::Problem problem = parity::problem_on(device, test, {{0, test.seq}});
+    benchmark::DoNotOptimize(problem.d_o.flatten()[-1].item<double>());
+  }
+  state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+// From a case to what the ranks of its subject returned.
+void solving(benchmark::State& state, parity::Case test) {
+  const parity::SharedSubject subject = parity::subject_of(test);
+  for (auto _ : state) {
+    ++test.seed;
+    benchmark::DoNotOptimize(parity::solve_on_threads({test}, *subject).ranks.size());
+  }
+  state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+// From what a subject returned to what these oracles say of it.
+void judging(benchmark::State& state, const parity::Case& test,
+             const std::vector<std::string>& oracles) {
   const parity::SharedSubject subject = parity::subject_of(test);
   const parity::Outcome outcome = parity::solve_on_threads({test}, *subject);
   const parity::Problem problem = parity::problem_of(test).to(outcome.tensors.o.device());
   const std::vector<parity::Outcome> no_variations;
   const parity::Evidence evidence{test, *subject, problem, outcome, no_variations, [] {}};
   for (auto _ : state)
-    for (const std::string& name : parity::oracles_of_one_run())
+    for (const std::string& name : oracles)
       if (parity::Oracles::at(name).judge(evidence).status == parity::Status::kFail)
         return state.SkipWithError((name + " fails " + parity::to_text(test)).c_str());
   state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
+}
+
+// A whole case and the parts of it: its inputs, its subject, and the oracles that take time.
+void add_parts(std::vector<Benchmark>& list, const parity::Case& test, const std::string& shape) {
+  using State = benchmark::State;
+  list.push_back({"verification" + shape, [test](State& state) { verification(state, test); }});
+  list.push_back({"inputs" + shape, [test](State& state) { inputs(state, test); }});
+  list.push_back({"solving" + shape, [test](State& state) { solving(state, test); }});
+  list.push_back({"judging" + shape, [test](State& state) {
+                    judging(state, test, parity::oracles_of_one_run());
+                  }});
+  for (const char* oracle : {"parity", "conservation", "counters"})
+    list.push_back({std::string("judging/") + oracle + shape,
+                    [test, oracle](State& state) { judging(state, test, {oracle}); }});
 }
 
 // Two ranks that share a GPU, at a shape that is trained.
@@ -52,9 +90,7 @@ void add_gpu(std::vector<Benchmark>& list) {
       test.kv_heads = kv_heads;
       const std::string shape = std::string("/cuda/") + kernel + "/P2/hq32/hkv" +
                                 std::to_string(kv_heads) + "/s8192/d128";
-      list.push_back({"verification" + shape,
-                      [test](benchmark::State& state) { verification(state, test); }});
-      list.push_back({"judging" + shape, [test](benchmark::State& state) { judging(state, test); }});
+      add_parts(list, test, shape);
     }
 }
 

@@ -32,11 +32,12 @@ mark_as_advanced(RINGCHECK_CUDNN_INCLUDE_DIR RINGCHECK_CUDNN_FRONTEND_INCLUDE_DI
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/cp/*.cpp ${PROJECT_SOURCE_DIR}/cp/*.cu
   ${PROJECT_SOURCE_DIR}/kernels/*.cpp ${PROJECT_SOURCE_DIR}/kernels/*.cu
+  ${PROJECT_SOURCE_DIR}/parity/*.cpp ${PROJECT_SOURCE_DIR}/parity/*.cu
   ${PROJECT_SOURCE_DIR}/reference/*.cpp ${PROJECT_SOURCE_DIR}/reference/*.cu)
 list(FILTER sources INCLUDE REGEX "^${RINGCHECK_ROOT_PATTERN}/.*/cuda/")
 add_library(ringcheck_cuda SHARED ${sources})
 target_link_libraries(ringcheck_cuda PRIVATE
-  ringcheck::options ringcheck::ringcheck CUDA::cudart
+  ringcheck::options ringcheck::ringcheck ringcheck::random123 nlohmann_json::nlohmann_json CUDA::cudart
   CUDA::nvrtc ${RINGCHECK_NCCL_LIBRARY} ${RINGCHECK_CUDNN_LIBRARY}
   ${RINGCHECK_torch_cuda_LIBRARY} ${RINGCHECK_c10_cuda_LIBRARY})
 target_include_directories(ringcheck_cuda SYSTEM PRIVATE ${RINGCHECK_NCCL_INCLUDE_DIR}
@@ -49,6 +50,6 @@ set_target_properties(ringcheck_cuda PROPERTIES
 # It calls cuDNN's frontend, whose headers are large.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/cudnn_graph.cpp PROPERTIES
   COMPILE_OPTIONS "${RINGCHECK_LIGHT_OPTIMISATION}")
-# Merge and RoPE round as they are written, like the host's.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/fused.cu PROPERTIES
-  COMPILE_OPTIONS --fmad=false)
+# Merge, RoPE and inputs round as they are written, like the host's.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/fused.cu
+  ${PROJECT_SOURCE_DIR}/parity/case/cuda/numbers.cu PROPERTIES COMPILE_OPTIONS --fmad=false)

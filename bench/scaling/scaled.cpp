@@ -10,11 +10,18 @@ namespace {
 
 using Figures = std::vector<reports::Figure>;
 
-double tflop(const parity::Case& test) {
-  int64_t sum = 0;
-  for (const parity::ExpectedCounters& rank : parity::expected_counters(test))
-    sum += rank.forward.flops + rank.backward.flops;
-  return static_cast<double>(sum) * 1e-12;
+// Of all ranks.
+struct Work {
+  double forward = 0, both = 0;  // 1e12 operations
+};
+
+Work work_of(const parity::Case& test) {
+  Work work;
+  for (const parity::ExpectedCounters& rank : parity::expected_counters(test)) {
+    work.forward += static_cast<double>(rank.forward.flops) * 1e-12;
+    work.both += static_cast<double>(rank.forward.flops + rank.backward.flops) * 1e-12;
+  }
+  return work;
 }
 
 Figures each(const std::vector<double>& values, const auto& figure) {
@@ -29,7 +36,7 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
   const auto& [test, devices, timing, one] = scaled;
   auto parts = cli::to_result(test, reports::Status::kPass, "").parts;
   parts["devices"] = std::to_string(devices);
-  const double work = tflop(test);
+  const Work work = work_of(test);
   std::vector<reports::Measurement> list;
   const auto add = [&](const char* name, const char* unit, const char* better, Figures samples) {
     list.push_back({name, parts, unit, std::move(samples), better, {}});
@@ -39,10 +46,17 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
   add("seconds", "s", "smaller", each(timing.seconds, seconds));
   add("seconds_on_one", "s", "smaller", each(one.seconds, seconds));
   add("tflops_per_device", "TFLOP/s", "larger",
-      each(timing.seconds, [&](double s) { return work / s / share; }));
+      each(timing.seconds, [&](double s) { return work.both / s / share; }));
   add("tflops_on_one", "TFLOP/s", "larger",
-      each(one.seconds, [&](double s) { return work / s; }));
+      each(one.seconds, [&](double s) { return work.both / s; }));
   add("eta", "", "larger", {median(one.seconds) / (median(timing.seconds) * share)});
+  add("forward_seconds", "s", "smaller", each(timing.forward_seconds, seconds));
+  add("forward_tflops_per_device", "TFLOP/s", "larger",
+      each(timing.forward_seconds, [&](double s) { return work.forward / s / share; }));
+  add("forward_tflops_on_one", "TFLOP/s", "larger",
+      each(one.forward_seconds, [&](double s) { return work.forward / s; }));
+  add("forward_eta", "", "larger",
+      {median(one.forward_seconds) / (median(timing.forward_seconds) * share)});
   add("exposed_communication", "", "smaller", {timing.exposed_share});
   add("attention", "", "larger", {timing.attention_share});
   add("ledger_overhead", "", "smaller", each(timing.ledger_shares, seconds));

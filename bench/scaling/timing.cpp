@@ -24,14 +24,14 @@ struct Took {
 
 // From when every rank is there until the last one is done, on its device, too.
 Took timed_pass(Communicator& comm, ContextParallel& attention, const parity::Problem& local,
-                bool recorded) {
+                bool recorded, bool both = true) {
   Ledger& ledger = comm.ledger();
   ledger.restart();
   ledger.record(recorded);
   comm.agree_max(int64_t{0});
   const double begin = ledger.host_seconds(), processor = processor_seconds();
   auto context = attention.forward(local.q, local.k, local.v);
-  attention.backward(context, local.d_o);
+  if (both) attention.backward(context, local.d_o);
   comm.finish();
   const Took own{ledger.host_seconds() - begin, processor_seconds() - processor};
   ledger.record(true);
@@ -52,7 +52,9 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
   const parity::Problem local = parity::problem_of(test, own).to(comm.device(), true);
   ContextParallel attention(comm, parity::options_of(test));
   for (int i = 0; i < 2; ++i) timed_pass(comm, attention, local, true);
-  std::vector<double> recorded, longer;
+  std::vector<double> forward, recorded, longer;
+  for (int i = 0; i < pairs; ++i)
+    forward.push_back(timed_pass(comm, attention, local, true, false).seconds);
   for (int i = 0; i < pairs; ++i) {
     Took took[2];
     for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, attention, local, turn == 1);
@@ -61,11 +63,11 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
     longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
   }
   const double last = timed_pass(comm, attention, local, true).seconds;
-  const Seconds forward = comm.ledger().seconds(Phase::kForward);
-  const Seconds backward = comm.ledger().seconds(Phase::kBackward);
-  return {std::move(recorded),
-          comm.agree_max((forward.exposed + backward.exposed) / last),
-          comm.agree_max((forward.attention + backward.attention) / last),
+  const Seconds first = comm.ledger().seconds(Phase::kForward);
+  const Seconds second = comm.ledger().seconds(Phase::kBackward);
+  return {std::move(forward), std::move(recorded),
+          comm.agree_max((first.exposed + second.exposed) / last),
+          comm.agree_max((first.attention + second.attention) / last),
           std::move(longer)};
 }
 

@@ -9,10 +9,9 @@
 
 namespace ringcheck::bench {
 
-// What forward and backward of a case took. Times are of the slowest rank, one for each pair of
-// passes.
+// What a case took. Times are of the slowest rank, one for each pair of passes.
 struct Timing {
-  std::vector<double> seconds;
+  std::vector<double> forward_seconds, seconds;  // forward alone; forward and backward
   double exposed_share = 0;    // of the last pass: communication that no attention kernel covered
   double attention_share = 0;  // of the last pass: attention kernels were at work
   // How much longer a pass takes because the ledger records it; on a CPU how much more of the

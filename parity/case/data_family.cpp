@@ -6,15 +6,15 @@
 
 #include <limits>
 
+#include "parity/case/data/independent.h"
+
 namespace ringcheck::parity {
 
 std::array<uint32_t, 4> Element::bits(uint32_t draw) const {
   using Philox = r123::Philox4x32;
-  const Philox::ctr_type counter{{channel | static_cast<uint32_t>(which) << 24 | draw << 28,
-                                  head | batch << 16, static_cast<uint32_t>(position),
-                                  static_cast<uint32_t>(position >> 32)}};
-  const Philox::key_type key{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}};
-  const Philox::ctr_type random = Philox()(counter, key);
+  const auto [c0, c1, c2, c3] = counter(draw);
+  const auto [k0, k1] = key();
+  const Philox::ctr_type random = Philox()({{c0, c1, c2, c3}}, {{k0, k1}});
   return {random[0], random[1], random[2], random[3]};
 }
 
@@ -24,17 +24,10 @@ Element Element::of_all_positions() const {
   return e;
 }
 
-// Irwin-Hall with eight terms. Integers up to the last step, so that what follows can be exact in
-// float32.
-double normal(const Element& e) {
-  int32_t sum = 0;
-  for (const uint32_t word : e.bits(0)) sum += static_cast<int32_t>((word & 0x7fff) + (word >> 17));
-  return (sum - 4 * 0x7fff) * 5.0 / 0x20000;
-}
+double normal(const Element& e) { return independent::normal(e); }
 
 double filled(double value, const Element& e, at::ScalarType dtype) {
-  if (dtype != at::kDouble) return value;
-  return value * (1 + static_cast<int32_t>(e.bits(2)[0]) * 0x1p-58);
+  return dtype == at::kDouble ? independent::filled(value, e) : value;
 }
 
 std::optional<std::string> refuses_rope(const Task& test) {

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -12,26 +10,9 @@
 
 #include "cp/registry.h"
 #include "parity/case/case.h"
+#include "parity/case/data/element.h"
 
 namespace ringcheck::parity {
-
-// The tensors of a problem.
-enum class Which : uint32_t { kQ, kK, kV, kDo };
-inline bool is_score(Which which) { return which == Which::kQ || which == Which::kK; }
-
-// One number of a problem: what its value may depend on, beside the mask. Neither the world nor
-// the sharding, threads or machine are among it.
-struct Element {
-  uint64_t seed;
-  Which which;
-  uint32_t batch, head, channel;
-  uint64_t position;  // global
-
-  // 128 random bits a draw (Philox, Salmon et al. 2011); draws 0 to 15.
-  std::array<uint32_t, 4> bits(uint32_t draw) const;
-  // The element that stands for all positions.
-  Element of_all_positions() const;
-};
 
 // Nearly normal, standard deviation 1.02, at most 21 significant bits; draw 0.
 double normal(const Element& e);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "cp/device/cuda_library.h"
+#include "parity/case/devices/on_device.h"
 #include "parity/judge/devices/on_devices.h"
 #include "reference/tiles/device_check.h"
 
@@ -18,6 +19,8 @@ void test_devices(const std::vector<at::Device>& devices) {
   std::random_device entropy;
   const uint64_t seed = entropy();
   on_devices(devices, static_cast<int64_t>(devices.size()), [&](int64_t, at::Device device) {
+    if (const auto difference = inputs_difference(device, seed))
+      throw SelfTestFailed("self-test: " + *difference);
     if (const auto difference = reference::device_difference(device, seed))
       throw SelfTestFailed("self-test: " + *difference);
   });

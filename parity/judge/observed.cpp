@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "parity/case/devices/on_device.h"
 #include "parity/judge/expected/expected.h"
 #include "parity/judge/oracle.h"
 
@@ -43,6 +44,14 @@ Variations variations_of(const Case& test, const Subject& subject,
   return variations;
 }
 
+// The run of the case itself. A subject that holds all ranks takes their tensors from the host.
+Run own_run(const Case& test, const Subject& subject) {
+  Run run{test};
+  const bool rank_by_rank = dynamic_cast<const WholeSubject*>(&subject) == nullptr;
+  if (rank_by_rank && can_be_made_on_ranks(test)) run.problem = MadeOnRank();
+  return run;
+}
+
 // A tensor that a further run lacks is missing, too.
 void note_missing(const std::string& oracle, const Outcome& run, Outcome& whole) {
   for (const std::string& what : run.missing)
@@ -61,7 +70,9 @@ std::optional<Observed> observe(const Case& test, const Subject& subject, World&
     run.memory_model = modelled_bytes;
     return world.solve(run, subject);
   };
-  std::optional<Outcome> outcome = solved({.test = test, .timeline = timelines});
+  Run own = own_run(test, subject);
+  own.timeline = timelines;
+  std::optional<Outcome> outcome = solved(std::move(own));
   Observed observed;
   const Variations variations = variations_of(test, subject, oracles);
   observed.no_variations = variations.missing;

@@ -3,6 +3,7 @@
 #include "parity/judge/runner.h"
 
 #include "cp/error.h"
+#include "parity/case/devices/on_device.h"
 #include "parity/judge/comparison.h"
 #include "parity/subject/out_of_memory.h"
 
@@ -39,7 +40,7 @@ Verdict judged_within_memory(const Trial& trial, const Observed& observed) {
   try {
     return within_memory(test, 0, device, modelled_bytes, [&] {
       trial.tick();
-      return judged(trial, problem_of(test).to(device), observed);
+      return judged(trial, problem_on(device, test, {{0, test.seq}}), observed);
     });
   } catch (const OutOfMemory& error) {
     Verdict verdict;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cp/error.h"
+#include "parity/case/devices/on_device.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -36,8 +37,10 @@ ThreadWorld threads_of(const Case& test, std::chrono::milliseconds deadline, Obs
 
 namespace {
 
-// Its tensors are made once, by all cores; a rank takes copies of its slots.
+// Its tensors are made once, by all cores; a rank takes copies of its slots. What ranks make on
+// their devices is there sooner than it would be dealt.
 Run dealt(Run run) {
+  if (run.problem.target<MadeOnRank>() != nullptr) return run;
   const Layout layout = layout_of(run);
   int64_t slots = 0;
   for (const auto* side : {&layout.queries, &layout.keys})

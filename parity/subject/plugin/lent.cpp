@@ -52,7 +52,8 @@ LentCase::LentCase(const Case& test, std::string arguments, int ranks)
 LentTensor::LentTensor(const at::Tensor& x) : x_(x) { at::toDLPackNonOwning(x_, &c_); }
 
 LentInput::LentInput(const RankInput& input)
-    : q_(input.local.q), k_(input.local.k), v_(input.local.v), d_o_(input.local.d_o),
+    : q_(input.local.q.cpu()), k_(input.local.k.cpu()), v_(input.local.v.cpu()),
+      d_o_(input.local.d_o.cpu()),
       queries_(flatten(input.positions)), keys_(queries_) {
   c_ = {.size = sizeof c_,
         .q = &q_,
