@@ -59,7 +59,7 @@ function eventText(event) {
 
 // Of a pass: which rows its lanes have, how high each is, and where.
 function laneRows(ranks) {
-  const rows = [], has = (what) => ranks.some((events) => events.some((event) => event.what === what));
+  const rows = [], has = (what) => ranks.some((events) => events.some((event) => event.what === what && known(event)));
   let top = 0;
   for (const [what, height] of [["merge", 10], ["attend", 14], ["receive", 9], ["send", 9]]) {
     if (!has(what)) continue;

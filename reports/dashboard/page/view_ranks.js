@@ -34,8 +34,17 @@ function exposedText(events) {
   return exposed ? quantity(d3.sum(exposed, ([begin, end]) => end - begin), "s") : "unknown";
 }
 
+function unknownText(ranks) {
+  const unknown = d3.sum(ranks, (events) => events.filter((event) => !known(event)).length);
+  return unknown ? "; nobody knows when " + count(unknown, "event") + " happened, which the table has alone" : "";
+}
+
+function hasEvents(test) {
+  return test.ranks.some((rank) => rank.forward.events);
+}
+
 function timelineCard(test, name, width) {
-  if (!test.ranks.some((rank) => rank.forward.events))
+  if (!hasEvents(test))
     return test.ranks.every((rank) => rank.forward.attention === null) ? null :
       card("What each rank did when", null, empty("This page has no events of it. A run with --timeline keeps them:", reproduce({name}) + " --timeline --json result.json && ringcheck report html result.json -o result.html"));
   return card("What each rank did when", "a lane a rank, from its ledger; times from the first event of the pass",
@@ -44,7 +53,7 @@ function timelineCard(test, name, width) {
       const ranks = test.ranks.map((rank) => rank[pass].events || []);
       return h("div", {class: "pass"}, h("h3", {}, pass[0].toUpperCase() + pass.slice(1)),
         timeline({ranks, width, label: pass + " pass, what each rank did when"}),
-        h("p", {class: "quiet"}, "exposed communication: " + ranks.map((events, rank) => "rank " + rank + " " + exposedText(events)).join(", ")), eventTable(ranks));
+        h("p", {class: "quiet"}, "exposed communication: " + ranks.map((events, rank) => "rank " + rank + " " + exposedText(events)).join(", ") + unknownText(ranks)), eventTable(ranks));
     }));
 }
 
@@ -85,12 +94,13 @@ function memoryCard(test, width) {
 function ranksOf(test, name) {
   if (!test.ranks.length) return [empty("Nothing of the ranks of this case is on this page: its result has none, or there was no room left. A page of the result alone has them:", "ringcheck report html result.json -o result.html")];
   const width = room(), half = width < 700 ? width : (width - 28) / 2;
-  return [timelineCard(test, name, width), timeCard(test, half), h("div", {class: "pair"}, linkCard(test), memoryCard(test, half - 20))];
+  const when = timelineCard(test, name, width), sums = [timeCard(test, half), h("div", {class: "pair"}, linkCard(test), memoryCard(test, half - 20))];
+  return hasEvents(test) ? [when, ...sums] : [...sums, when];
 }
 
 // The one to begin with: events show more than sums, four ranks more than two, and long passes more than short ones.
 function weightOf(test) {
-  return (test.events ? 1e17 : 0) + Math.min(4, test.ranks.length) * 1e15 + test.ranks[0].forward.flops;
+  return (hasEvents(test) ? 1e17 : 0) + Math.min(4, test.ranks.length) * 1e15 + test.ranks[0].forward.flops;
 }
 
 function viewRanks() {
