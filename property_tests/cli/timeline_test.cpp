@@ -5,9 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cp/ledger/overlap.h"
@@ -41,7 +39,7 @@ class Timelines : public ::testing::Test {
 std::vector<Stretch> stretches(const json& events, const std::string& what) {
   std::vector<Stretch> list;
   for (const json& event : events)
-    if (event["what"] == what) list.push_back({event["begin"], event["end"]});
+    if (event["what"] == what) list.push_back({event["begin"].get<double>(), event["end"].get<double>()});
   return list;
 }
 
