@@ -3,6 +3,7 @@
 #include "cli/to_result.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "parity/case/part.h"
 #include "parity/case/regressions.h"
@@ -46,8 +47,19 @@ reports::Figure seconds_of(const std::optional<int64_t>& nanoseconds) {
   return nanoseconds ? static_cast<double>(*nanoseconds) / 1e9 : Seconds::kUnknown;
 }
 
+reports::Event::What to_result(Event::What what) {
+  using enum reports::Event::What;
+  switch (what) {
+    case Event::What::kAttend: return kAttend;
+    case Event::What::kMerge: return kMerge;
+    case Event::What::kSend: return kSend;
+    case Event::What::kReceive: return kReceive;
+  }
+  throw std::logic_error("an event of no kind");
+}
+
 reports::Event to_result(const Event& event) {
-  return {static_cast<reports::Event::What>(event.what),
+  return {to_result(event.what),
           seconds_of(event.begin),
           seconds_of(event.end),
           event.pairs,

@@ -33,7 +33,7 @@ json nanoseconds(const json& seconds) {
 }
 
 size_t number_of(const json& operation, json& operations) {
-  const auto found = std::ranges::find(operations, operation);
+  const auto found = std::find(operations.begin(), operations.end(), operation);
   if (found != operations.end()) return static_cast<size_t>(found - operations.begin());
   operations.push_back(operation);
   return operations.size() - 1;
@@ -41,8 +41,8 @@ size_t number_of(const json& operation, json& operations) {
 
 // What it is, begin, end, and what its kind has.
 json row_of(const json& event, json& operations) {
-  const json& what = event.at("what");
-  json row{std::ranges::find(kWhat, what) - std::begin(kWhat), nanoseconds(event.at("begin")),
+  const std::string what = event.at("what");
+  json row{std::ranges::find(kWhat, what) - kWhat, nanoseconds(event.at("begin")),
            nanoseconds(event.at("end"))};
   const auto add = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) row.push_back(event.at(name));
