@@ -16,9 +16,9 @@ struct Event {
   enum class What { kAttend, kMerge, kSend, kReceive };
   What what = What::kAttend;
   Phase phase = Phase::kForward;
-  std::optional<int64_t> begin, end;  // of a merge both are when it was done
-  int64_t pairs = 0, flops = 0;       // attended
-  int64_t bytes = 0;                  // of a message, and its operation
+  std::optional<int64_t> begin = {}, end = {};  // of a merge both are when it was done
+  int64_t pairs = 0, flops = 0;                 // attended
+  int64_t bytes = 0;                            // of a message, and its operation
   int step = -1, peer = -1;
   std::string operation = {};
   bool operator==(const Event&) const = default;
