@@ -3,6 +3,7 @@
 #include "cli/to_result.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "parity/case/part.h"
 #include "parity/case/regressions.h"
@@ -42,17 +43,50 @@ reports::OracleResult to_result(const parity::OracleVerdict& oracle) {
   return result;
 }
 
-reports::PassCounters to_result(const Counters& pass, const Seconds& seconds) {
-  return {{pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs, pass.flops, pass.steps,
-           pass.merges},
-          {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped},
-          pass.computed};
+reports::Figure seconds_of(const std::optional<int64_t>& nanoseconds) {
+  return nanoseconds ? static_cast<double>(*nanoseconds) / 1e9 : Seconds::kUnknown;
+}
+
+reports::Event::What to_result(Event::What what) {
+  using enum reports::Event::What;
+  switch (what) {
+    case Event::What::kAttend: return kAttend;
+    case Event::What::kMerge: return kMerge;
+    case Event::What::kSend: return kSend;
+    case Event::What::kReceive: return kReceive;
+  }
+  throw std::logic_error("an event of no kind");
+}
+
+reports::Event to_result(const Event& event) {
+  return {to_result(event.what),
+          seconds_of(event.begin),
+          seconds_of(event.end),
+          event.pairs,
+          event.flops,
+          event.bytes,
+          event.step,
+          event.peer,
+          event.operation};
+}
+
+reports::PassCounters to_result(Phase phase, const Counters& pass, const Seconds& seconds,
+                                const Timeline& timeline) {
+  reports::PassCounters result{
+      {pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs, pass.flops, pass.steps,
+       pass.merges},
+      {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped},
+      pass.computed};
+  for (const Event& event : timeline.events)
+    if (event.phase == phase) result.events.push_back(to_result(event));
+  return result;
 }
 
 reports::RankResult to_result(int rank, const parity::RankRecord& record) {
   return {{rank, record.peak_bytes, record.kv_bytes, record.traveller_bytes, record.wrong_pads,
-           to_result(record.forward, record.forward_seconds),
-           to_result(record.backward, record.backward_seconds), record.sent_to,
+           to_result(Phase::kForward, record.forward, record.forward_seconds, record.timeline),
+           to_result(Phase::kBackward, record.backward, record.backward_seconds, record.timeline),
+           record.sent_to,
            record.received_from},
           {record.bytes_sent, record.bytes_received, record.messages}};
 }
@@ -106,7 +140,7 @@ reports::CaseResult to_result(const parity::Verdict& verdict) {
 nlohmann::json without_times(nlohmann::json result) {
   if (result.is_object())
     for (auto it = result.begin(); it != result.end();)
-      if (it.key().find("seconds") != std::string::npos) it = result.erase(it);
+      if (it.key().find("seconds") != std::string::npos || it.key() == "events") it = result.erase(it);
       else {
         *it = without_times(std::move(*it));
         ++it;

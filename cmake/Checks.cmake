@@ -71,9 +71,10 @@ set_tests_properties(templates_test PROPERTIES TIMEOUT 120)
 
 # The dashboard in a browser (77: there is none), and how fast it is, which is measured alone.
 add_test(NAME dashboard COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/dashboard_test.py $<TARGET_FILE:ringcheck>)
+add_test(NAME timeline COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/timeline_test.py $<TARGET_FILE:ringcheck>)
 add_test(NAME dashboard_speed COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/dashboard_speed_test.py $<TARGET_FILE:ringcheck>)
 set_tests_properties(dashboard_speed PROPERTIES RUN_SERIAL ON)
-set_tests_properties(dashboard dashboard_speed PROPERTIES TIMEOUT ${RINGCHECK_TEST_SECONDS}
+set_tests_properties(dashboard timeline dashboard_speed PROPERTIES TIMEOUT ${RINGCHECK_TEST_SECONDS}
   SKIP_RETURN_CODE 77 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
 
 # The page of other people's implementations has the tables of its results.

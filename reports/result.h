@@ -67,6 +67,18 @@ struct PassSeconds {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 };
 
+// Something that a rank did in a pass. Times are in seconds from the first event of the pass on any
+// rank of the same machine; NaN where nobody knows when.
+struct Event {
+  enum class What { kAttend, kMerge, kSend, kReceive };
+  What what = What::kAttend;
+  Figure begin, end;             // of a merge both are when it was done
+  int64_t pairs = 0, flops = 0;  // attended
+  int64_t bytes = 0;             // of a message
+  int step = -1, peer = -1;      // -1: none
+  std::string operation = {};
+};
+
 struct Counted {
   int64_t bytes_sent = 0, bytes_received = 0, messages = 0;
   int64_t pairs = 0, flops = 0, steps = 0, merges = 0;
@@ -74,6 +86,7 @@ struct Counted {
 struct PassCounters : Counted {
   PassSeconds seconds;
   int64_t computed = 0;  // pairs that the kernels say they computed; 0: they do not say
+  std::vector<Event> events = {};  // in the order in which they began, where they were wanted
 };
 
 // Everything that one rank moved in a call, whenever and by whichever way.

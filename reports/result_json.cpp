@@ -50,16 +50,45 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassSeconds, attention, communication, expose
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, bytes_sent, bytes_received, messages, pairs, flops, steps,
                                    merges)
 
-// Earlier results have no seconds, or not what was computed.
+NLOHMANN_JSON_SERIALIZE_ENUM(Event::What, {{Event::What::kAttend, "attend"},
+                                           {Event::What::kMerge, "merge"},
+                                           {Event::What::kSend, "send"},
+                                           {Event::What::kReceive, "receive"}})
+
+// Each has what its kind of event has.
+void to_json(json& j, const Event& event) {
+  j = {{"what", event.what}, {"begin", event.begin}, {"end", event.end}};
+  if (event.what == Event::What::kAttend) j.update({{"pairs", event.pairs}, {"flops", event.flops}});
+  if (event.what == Event::What::kSend || event.what == Event::What::kReceive)
+    j.update({{"peer", event.peer}, {"bytes", event.bytes}, {"step", event.step},
+              {"operation", event.operation}});
+}
+void from_json(const json& j, Event& event) {
+  event.what = j.at("what");
+  if (json(event.what) != j.at("what"))
+    throw std::invalid_argument("want attend, merge, send or receive, not " + j.at("what").dump());
+  event.begin = j.at("begin");
+  event.end = j.at("end");
+  event.pairs = j.value("pairs", int64_t{0});
+  event.flops = j.value("flops", int64_t{0});
+  event.bytes = j.value("bytes", int64_t{0});
+  event.step = j.value("step", -1);
+  event.peer = j.value("peer", -1);
+  event.operation = j.value("operation", "");
+}
+
+// Earlier results have no seconds, or not what was computed; events are there where they were wanted.
 void to_json(json& j, const PassCounters& pass) {
   to_json(j, static_cast<const Counted&>(pass));
   j["seconds"] = pass.seconds;
   j["computed"] = pass.computed;
+  if (!pass.events.empty()) j["events"] = pass.events;
 }
 void from_json(const json& j, PassCounters& pass) {
   from_json(j, static_cast<Counted&>(pass));
   if (j.contains("seconds")) pass.seconds = j.at("seconds");
   if (j.contains("computed")) pass.computed = j.at("computed");
+  if (j.contains("events")) pass.events = j.at("events").get<std::vector<Event>>();
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, version, commit, libtorch, mpi, compiler, host, cpu,

@@ -53,6 +53,8 @@ void check(const Options& options) {
   if (options.deadline && !(*options.deadline > 0 && *options.deadline <= 1e6))
     throw UsageError("--deadline " + parity::number_text(*options.deadline) +
                      ": it must be above 0 and at most 1000000 seconds");
+  if (options.telling.timelines && options.telling.json.empty())
+    throw UsageError("--timeline: the events are kept in the result; say --json FILE, too");
   parse_oracles(options.telling.oracles);
   judging_with(options.planted);
 }
@@ -78,6 +80,7 @@ SupervisorOptions conduct(const Options& options) {
   result.judging = judging_of(options.telling.oracles, options.telling.sample);
   result.planted = options.planted;
   result.bundles = options.bundle;
+  result.timelines = options.telling.timelines;
   return result;
 }
 
@@ -231,6 +234,9 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->group(group)
       ->check(not_empty())
       ->type_name("DIR");
+  program.add_flag("--timeline", options->telling.timelines,
+                   "keep in the result what each rank did when: ringcheck report html draws it")
+      ->group(group);
   program.add_option("--json", options->telling.json, "write the result; - is stdout")
       ->group(group)
       ->check(not_empty())

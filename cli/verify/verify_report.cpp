@@ -77,6 +77,7 @@ void VerifyReport::complete(std::vector<reports::CaseResult> cases) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
   result_.environment.wall_seconds = wall.count();
   for (reports::CaseResult& test : cases) result_.cases.push_back(noted(std::move(test)));
+  events_ = reports::keep_events(result_.cases, reports::kMostEvents);
   result_.summary = reports::summary_of(result_.cases);
 }
 
@@ -86,6 +87,7 @@ std::vector<std::string> VerifyReport::notes(const Ending& ending) const {
   for (const auto& [oracle, reason] : ending.idle)
     lines.push_back("oracle " + oracle + " applied to no case: " + reason);
   if (telling_.sample > 0) lines.push_back(sampled_text(telling_.sample, result_.cases));
+  if (telling_.timelines) lines.push_back(reports::to_text(events_));
   for (const auto& borne : ending.waived.cases) lines.push_back("waived: " + reports::to_text(borne));
   lines.insert(lines.end(), ending.waived.stale.begin(), ending.waived.stale.end());
   return lines;

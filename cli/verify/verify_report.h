@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/verify/selection.h"
+#include "reports/events.h"
 #include "reports/result.h"
 #include "reports/waivers.h"
 
@@ -25,6 +26,7 @@ struct Telling {
   int64_t sample = 0;       // of parity::RunOptions
   reports::Waivers waivers;  // of failures that are known
   bool clean = false;       // what counts is false alarms: a case that shows nothing is left out
+  bool timelines = false;   // the result has those of as many cases as there is room for
 };
 
 // From the first case to the exit code.
@@ -60,6 +62,7 @@ class VerifyReport {
   Telling telling_;
   const Selection& selection_;
   reports::Result result_;
+  reports::Events events_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

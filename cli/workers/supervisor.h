@@ -20,6 +20,7 @@ struct SupervisorOptions {
   parity::Judging judging;
   std::string planted;  // in the judging, for the self-test to find: a fault; empty: none
   std::string bundles;  // a folder in which what fails is kept; empty: none
+  bool timelines = false;  // of parity::RunOptions
   int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };

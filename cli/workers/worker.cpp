@@ -38,6 +38,7 @@ constexpr std::chrono::hours kOwnDeadline{12};
 struct Options {
   std::string cases, status, results, oracles, planted, inspect, bundles;
   int64_t sample = 0;
+  bool timelines = false;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
 };
 
@@ -98,16 +99,22 @@ reports::CaseResult judged(const parity::Case& test, const parity::RunOptions& r
   }
 }
 
+parity::RunOptions run_options(const Options& options) {
+  parity::RunOptions run;
+  run.judging = judging_of(options);
+  if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
+  run.timelines = options.timelines;
+  return run;
+}
+
 int run_threads(const Options& options) {
   const std::vector<parity::Case> cases = read_cases(options.cases);
   const StatusFile status = StatusFile::open(options.status);
   status.note_signals();
   Results results(options.results);
   parity::while_loading([&](int rank) { status.enter(rank, {"load Python"}); });
-  parity::RunOptions run;
+  parity::RunOptions run = run_options(options);
   run.deadline = kOwnDeadline;
-  run.judging = judging_of(options);
-  if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   if (!passes_self_test(cases, options))
     return exit_codes::kSelfTest;
@@ -130,9 +137,7 @@ int run_threads(const Options& options) {
 // begins.
 void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& options,
               const StatusFile& status, Results* results) {
-  parity::RunOptions run;
-  run.judging = judging_of(options);
-  if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
+  parity::RunOptions run = run_options(options);
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   parity::ProcessRanks world(
       job.rank(),
@@ -210,6 +215,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--sample", options->sample);
   program.add_option("--plant-in-judging", options->planted);
   program.add_option("--bundle", options->bundles);
+  program.add_flag("--timeline", options->timelines);
   program.add_option("--mpi", options->mpi);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };

@@ -87,6 +87,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
       result.words.push_back(option);
       result.words.push_back(value);
     }
+  if (orders.timelines) result.words.push_back("--timeline");
   if (!transport.mpirun.empty()) {
     result.words.push_back("--mpi");
     result.words.push_back(std::to_string(transport.ranks));

@@ -26,6 +26,7 @@ struct Transport {
 struct Orders {
   std::string planted;  // of SupervisorOptions
   std::string bundles;
+  bool timelines = false;
 };
 
 struct Finished {

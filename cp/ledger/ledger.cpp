@@ -63,6 +63,7 @@ void Ledger::settle() {
   };
   both(attended_);
   both(transfers_);
+  for (Merged& event : merged_) settle(event.phase, event.at);
 }
 
 void Ledger::attended(Attended event) {
@@ -72,7 +73,7 @@ void Ledger::attended(Attended event) {
 }
 
 void Ledger::merged() {
-  if (phase_) ++merges_[static_cast<int>(*phase_)];
+  if (phase_) merged_.push_back({*phase_, now()});
 }
 
 std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
@@ -105,7 +106,7 @@ void Ledger::restart() {
   if (phase_) throw std::logic_error("a ledger restarts between passes, not within one");
   attended_.clear();
   transfers_.clear();
-  merges_[0] = merges_[1] = 0;
+  merged_.clear();
   beginnings_[0] = beginnings_[1] = {};
   stocks_[0] = stocks_[1] = {};
   held_before_ = 0;
@@ -132,7 +133,7 @@ Counters Ledger::sum(Phase phase) const {
     (sent ? total.bytes_sent : total.bytes_received) += event.bytes;
     total.messages += sent;
   }
-  total.merges = merges_[static_cast<int>(phase)];
+  total.merges = std::ranges::count(merged_, phase, &Merged::phase);
   return total;
 }
 

@@ -49,6 +49,11 @@ struct Transferred {
   Instant begin, end;  // on the CPU posted and seen complete; on a device at work
 };
 
+struct Merged {
+  Phase phase;
+  Instant at;  // behind the merge
+};
+
 // Sums over the events of one phase.
 struct Counters {
   int64_t bytes_sent = 0, bytes_received = 0;
@@ -119,6 +124,7 @@ class Ledger {
   std::optional<Phase> phase() const { return phase_; }
   const std::vector<Attended>& attentions() const { return attended_; }
   const std::vector<Transferred>& transfers() const { return transfers_; }
+  const std::vector<Merged>& merges() const { return merged_; }
   Counters sum(Phase phase) const;
   Seconds seconds(Phase phase) const;  // as far as times are settled
   // Everything since the ledger was made, outside the phases, too.
@@ -126,7 +132,9 @@ class Ledger {
   const Stock& stock(Phase phase) const { return stocks_[static_cast<int>(phase)]; }
 
   const std::shared_ptr<MemoryMeter>& memory() const { return memory_; }
-  double host_seconds() const;  // since the ledger was made
+  // When the ledger was made, and the seconds since then.
+  std::chrono::steady_clock::time_point origin() const { return origin_; }
+  double host_seconds() const;
 
  private:
   void begin(Phase phase);
@@ -142,7 +150,7 @@ class Ledger {
   std::optional<Phase> phase_;
   std::vector<Attended> attended_;
   std::vector<Transferred> transfers_;
-  int64_t merges_[2] = {0, 0};
+  std::vector<Merged> merged_;
   mutable std::mutex mutex_;  // of transfers and traffic: other threads of the rank may send
   Traffic traffic_;
   int64_t held_before_ = 0;  // when the last forward pass began

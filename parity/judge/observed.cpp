@@ -65,12 +65,14 @@ int64_t modelled_bytes(const Case& test, int rank) {
 }
 
 std::optional<Observed> observe(const Case& test, const Subject& subject, World& world,
-                                const std::vector<std::string>& oracles) {
+                                const std::vector<std::string>& oracles, bool timelines) {
   const auto solved = [&](Run run) {
     run.memory_model = modelled_bytes;
     return world.solve(run, subject);
   };
-  std::optional<Outcome> outcome = solved(own_run(test, subject));
+  Run own = own_run(test, subject);
+  own.timeline = timelines;
+  std::optional<Outcome> outcome = solved(std::move(own));
   Observed observed;
   const Variations variations = variations_of(test, subject, oracles);
   observed.no_variations = variations.missing;

@@ -21,9 +21,10 @@ struct Observed {
 };
 
 // Everything that a subject is asked to do for these oracles, on every process of the world; what it
-// did is known on the first one. Collective.
+// did is known on the first one, its timelines only of the run of the case, where they are wanted.
+// Collective.
 std::optional<Observed> observe(const Case& test, const Subject& subject, World& world,
-                                const std::vector<std::string>& oracles);
+                                const std::vector<std::string>& oracles, bool timelines = false);
 
 // Peak bytes of a rank by the closed forms: for the message where memory runs out.
 int64_t modelled_bytes(const Case& test, int rank);

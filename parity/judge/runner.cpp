@@ -72,7 +72,7 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
                       if (options.observer) options.observer(0, {"judge"});
                     }};
   try {
-    const auto observed = observe(test, *subject, world, trial.oracles);
+    const auto observed = observe(test, *subject, world, trial.oracles, options.timelines);
     if (!observed) return std::nullopt;
     Verdict verdict = judged_within_memory(trial, *observed);
     verdict.seconds = seconds_since(begin);

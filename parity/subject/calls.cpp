@@ -83,6 +83,10 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
     output = subject.run(world, run.test, input);
   }
   output.record = counted(world, ledger.traffic().since(before), *meter);
+  if (run.timeline) {
+    ledger.settle();
+    output.record.timeline = timeline_of(ledger);
+  }
   return output;
 }
 

@@ -58,21 +58,10 @@ bool agreed(const std::vector<std::string>& ranks, Outcome& outcome) {
   return true;
 }
 
-std::vector<std::string> texts_of(Communicator& comm, const std::string& own) {
-  at::Tensor bytes = at::zeros({comm.agree_max(static_cast<int64_t>(own.size()))}, at::kByte);
-  std::ranges::copy(own, bytes.mutable_data_ptr<uint8_t>());
-  std::vector<std::string> texts;
-  for (const at::Tensor& text : gather(comm, bytes)) {
-    const auto* first = text.const_data_ptr<uint8_t>();
-    texts.emplace_back(first, std::find(first, first + text.numel(), 0));
-  }
-  return texts;
-}
-
 }  // namespace
 
 void collect_further(Communicator& comm, const Case& test, const RankOutput& own, Outcome& outcome) {
-  if (!agreed(texts_of(comm, description(own.others)), outcome)) return;
+  if (!agreed(gather(comm, description(own.others)), outcome)) return;
   for (const auto& [name, other] : own.others)
     outcome.others[name] =
         placed(name, other.placement, gather(comm, other.value.contiguous()), test, outcome);

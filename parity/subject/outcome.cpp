@@ -36,6 +36,15 @@ std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   return records;
 }
 
+void add_timelines(Communicator& comm, const Timeline& own, std::vector<RankRecord>& records) {
+  std::vector<Timeline> timelines;
+  for (const std::string& text : gather(comm, text_of(own)))
+    timelines.push_back(timeline_from(text));
+  align(timelines);
+  for (size_t rank = 0; rank < records.size(); ++rank)
+    records[rank].timeline = std::move(timelines[rank]);
+}
+
 using Shards = std::vector<Positions>;
 
 struct Returned {
@@ -148,6 +157,7 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   collect(world, run, promise, own, outcome);
   collect_further(world, test, own, outcome);
   outcome.ranks = collect(world, own.record);
+  if (run.timeline) add_timelines(world, own.record.timeline, outcome.ranks);
   outcome.withheld = withheld(promise);
   outcome.did_as_asked = world.agree_max(own.did_as_asked ? int64_t{0} : int64_t{1}) == 0;
   world.finish();

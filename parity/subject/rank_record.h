@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cp/ledger/ledger.h"
+#include "cp/ledger/timeline.h"
 
 namespace ringcheck::parity {
 
@@ -30,6 +31,7 @@ struct RankRecord : RankCounts {
   // unseen.
   int64_t grown_bytes = 0;
   static constexpr int64_t kUnseen = -1;
+  Timeline timeline;  // where a run wants it, as far as the subject marks its passes in the ledger
 };
 
 }  // namespace ringcheck::parity

@@ -29,6 +29,7 @@ struct Run {
   int calls = 1;                   // of the subject, one after the other; the last one counts
   int first_device = 0;            // that of rank 0, of threads
   MemoryModel memory_model = {};   // what a rank needs, for the message where memory runs out
+  bool timeline = false;           // of each rank is wanted
 };
 
 // How many ranks it takes, those of another group among them.

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 // Ranks of all runs together, an equal share each, of what did not pass first: a page has 3 MiB.
-constexpr size_t kRanks = 2000, kRuns = 8;
+constexpr size_t kRanks = 2000, kEvents = 20000, kRuns = 8;
 
 json pass_of(const json& pass) {
   const json seconds = pass.value("seconds", json::object());
@@ -79,10 +79,13 @@ void add_ranks(const json& tests, bool passed, size_t& room, json& rows) {
   }
 }
 
-json cases_of(const json& tests, CaseTable& cases, size_t room) {
+// Of one of so many runs.
+json cases_of(const json& tests, CaseTable& cases, size_t runs) {
   json rows = json::array();
   for (const json& test : tests) rows.push_back(case_of(test, cases));
+  size_t room = kRanks / runs;
   for (const bool passed : {false, true}) add_ranks(tests, passed, room, rows);
+  add_case_events(tests, kEvents / runs, rows);
   return rows;
 }
 
@@ -94,7 +97,7 @@ void add_case_details(History& history, const ChosenRuns& runs, CaseTable& cases
   json details = json::array();
   for (const size_t run : newest) {
     json rows = read_file(history, runs.rows[run], page, [&](const json& file) {
-      return cases_of(file.at("cases"), cases, kRanks / newest.size());
+      return cases_of(file.at("cases"), cases, newest.size());
     });
     if (!rows.is_null()) details.push_back({{"run", run}, {"cases", std::move(rows)}});
   }

@@ -58,9 +58,9 @@ function trendSentence(trend) {
 }
 
 // With as many digits as tell the ticks apart.
-function axisText(scale, unit) {
+function axisText(scale, unit, ticks) {
   if (unit === "B") return bytes;
-  const text = scale.tickFormat(6, unit ? "s" : "");
+  const text = scale.tickFormat(ticks || 6, unit ? "s" : "");
   return (value) => text(value).replace(/(-?[\d.,]+)(.*)/, "$1" + (unit ? "\u202f" : "") + "$2") + unit;
 }
 

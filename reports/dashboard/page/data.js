@@ -36,7 +36,13 @@ function decode() {
   D.trends = D.trends.map(([series, machine, branch, [runs, values, levels, limit]]) => ({series, machine, branch: branch || "no branch",
     runs: expanded(runs), values, levels: levels || [], limit, gpu: gpuOf(D.machines[machine]), what: D.series[series]}));
   for (const detail of D.details)
-    for (const row of detail.cases) row.ranks = (row.ranks || []).map(decodeRank);
+    for (const row of detail.cases) {
+      row.ranks = (row.ranks || []).map(decodeRank);
+      (row.events || []).forEach(([forward, backward], i) => {
+        row.ranks[i].forward.events = forward.map((event) => decodeEvent(event, row.operations));
+        row.ranks[i].backward.events = backward.map((event) => decodeEvent(event, row.operations));
+      });
+    }
   for (const matrix of D.matrices) matrix.cells = decodeCells(matrix.cells);
 }
 
@@ -50,6 +56,15 @@ function decodePass([attention, communication, exposed, overlapped, flops, recei
 
 function decodeRank([peak, kv, traveller, sent, forward, backward]) {
   return {peak, kv, traveller, sent, forward: decodePass(forward), backward: decodePass(backward)};
+}
+
+// Times are in seconds; null: nobody knows when.
+function decodeEvent([what, begin, end, ...of], operations) {
+  const [name, seconds] = [["attend", "merge", "send", "receive"][what], (time) => time === null ? null : time / 1e9];
+  const event = {what: name, begin: seconds(begin), end: seconds(end)};
+  if (name === "attend") [event.pairs, event.flops] = of;
+  else if (name !== "merge") Object.assign(event, {peer: of[0], bytes: of[1], step: of[2], operation: operations[of[3]]});
+  return event;
 }
 
 function decodeCells(cells) {

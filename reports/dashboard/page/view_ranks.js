@@ -18,6 +18,45 @@ function timeCard(test, width) {
       stackedBars({rows: timeRows(test, pass), unit: "s", width, label: pass + " pass, time of each rank"})))));
 }
 
+function eventTable(ranks) {
+  const body = h("div", {});
+  const details = h("details", {}, h("summary", {}, "All " + count(d3.sum(ranks, (events) => events.length), "event") + " as a table"), body);
+  details.addEventListener("toggle", () => {
+    if (details.open && !body.childNodes.length)
+      body.append(table(["#Rank", "What", "#Begin", "#End", "Of"], ranks.flatMap((events, rank) => events.map((event) =>
+        [rank, event.what, quantity(event.begin, "s"), quantity(event.end, "s"), ofEvent(event)])), {label: "Events"}));
+  });
+  return details;
+}
+
+function exposedText(events) {
+  const exposed = exposedOf(events);
+  return exposed ? quantity(d3.sum(exposed, ([begin, end]) => end - begin), "s") : "unknown";
+}
+
+function unknownText(ranks) {
+  const unknown = d3.sum(ranks, (events) => events.filter((event) => !known(event)).length);
+  return unknown ? "; nobody knows when " + count(unknown, "event") + " happened, which the table has alone" : "";
+}
+
+function hasEvents(test) {
+  return test.ranks.some((rank) => rank.forward.events);
+}
+
+function timelineCard(test, name, width) {
+  if (!hasEvents(test))
+    return test.ranks.every((rank) => rank.forward.attention === null) ? null :
+      card("What each rank did when", null, empty("This page has no events of it. A run with --timeline keeps them:", reproduce({name}) + " --timeline --json result.json && ringcheck report html result.json -o result.html"));
+  return card("What each rank did when", "a lane a rank, from its ledger; times from the first event of the pass",
+    legend([["attend", "attend"], ["exposed", "exposed communication: a message to the rank is under way, and it does not attend"], ["diamond", "\u25c6 merged"], ["overlap", "receive"], ["rest", "send"]]),
+    ["forward", "backward"].map((pass) => {
+      const ranks = test.ranks.map((rank) => rank[pass].events || []);
+      return h("div", {class: "pass"}, h("h3", {}, pass[0].toUpperCase() + pass.slice(1)),
+        timeline({ranks, width, label: pass + " pass, what each rank did when"}),
+        h("p", {class: "quiet"}, "exposed communication: " + ranks.map((events, rank) => "rank " + rank + " " + exposedText(events)).join(", ") + unknownText(ranks)), eventTable(ranks));
+    }));
+}
+
 function linkCard(test) {
   const names = test.ranks.map((_, i) => String(i)), most = d3.max(test.ranks, (rank) => d3.max(rank.sent)) || 0;
   if (test.ranks.length < 2 || !most) return card("Links", null, empty(test.ranks.length < 2 ? "One rank: nothing travels." : "No rank sent a byte."));
@@ -52,15 +91,16 @@ function memoryCard(test, width) {
     stackedBars({rows, unit: "B", width, label: "Memory of each rank"}));
 }
 
-function ranksOf(test) {
+function ranksOf(test, name) {
   if (!test.ranks.length) return [empty("Nothing of the ranks of this case is on this page: its result has none, or there was no room left. A page of the result alone has them:", "ringcheck report html result.json -o result.html")];
   const width = room(), half = width < 700 ? width : (width - 28) / 2;
-  return [timeCard(test, half), h("div", {class: "pair"}, linkCard(test), memoryCard(test, half - 20))];
+  const when = timelineCard(test, name, width), sums = [timeCard(test, half), h("div", {class: "pair"}, linkCard(test), memoryCard(test, half - 20))];
+  return hasEvents(test) ? [when, ...sums] : [...sums, when];
 }
 
-// The one to begin with: four ranks show more than two, and long passes more than short ones.
+// The one to begin with: events show more than sums, four ranks more than two, and long passes more than short ones.
 function weightOf(test) {
-  return Math.min(4, test.ranks.length) * 1e15 + test.ranks[0].forward.flops;
+  return (hasEvents(test) ? 1e17 : 0) + Math.min(4, test.ranks.length) * 1e15 + test.ranks[0].forward.flops;
 }
 
 function viewRanks() {
@@ -69,5 +109,5 @@ function viewRanks() {
   const now = state(), chosen = all.find(({test}) => String(test.case) === now.case) || all.slice().sort((a, b) => weightOf(b.test) - weightOf(a.test))[0];
   const options = all.slice().sort((a, b) => d3.ascending(D.cases[a.test.case].name, D.cases[b.test.case].name)).map(({test}) => [String(test.case), D.cases[test.case].name]);
   return [card("Ranks of a case", count(all.length, "case") + " with several ranks", h("div", {class: "controls wide"}, choice("Case", options, String(chosen.test.case), (value) => go({case: value}), {name: "case"})),
-    h("p", {}, badge(chosen.test.verdict), " ", h("a", {href: viewAddress("case", {case: chosen.test.case, run: D.runs[chosen.detail.run].id})}, "everything of this case"))), ...ranksOf(chosen.test)];
+    h("p", {}, badge(chosen.test.verdict), " ", h("a", {href: viewAddress("case", {case: chosen.test.case, run: D.runs[chosen.detail.run].id})}, "everything of this case"))), ...ranksOf(chosen.test, D.cases[chosen.test.case].name)];
 }
