@@ -19,8 +19,8 @@ import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.experimental import _attention, context_parallel
+from torch.nn import functional  # whose attention context_parallel replaces
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.functional import scaled_dot_product_attention
 
 KERNELS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
 
@@ -68,10 +68,10 @@ def measured(run_forward, run_both, parts, seq, options, devices):
 def passes_of(q, k, v, d_o):
     def forward():
         with torch.no_grad():
-            scaled_dot_product_attention(q, k, v, is_causal=True)
+            functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
     def both():
-        o = scaled_dot_product_attention(q, k, v, is_causal=True)
+        o = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         torch.autograd.grad(o, (q, k, v), d_o)
 
     return forward, both
@@ -97,10 +97,10 @@ def measurements(options, mesh):
                     _attention.set_rotate_method(rotation)
                     torch.cuda.empty_cache()
                     shards = [x.detach() for x in tensors(options, seq)]
-                    with context_parallel(mesh, buffers=shards, buffer_seq_dims=[2] * 4):
+                    with context_parallel(mesh, buffers=shards, buffer_seq_dims=[2] * 4, no_restore_buffers=set(shards)):
                         torch.cuda.reset_peak_memory_stats()
                         q, k, v, d_o = shards
-                        own = [x.requires_grad_() for x in (q, k, v)]
+                        own = [x.detach().requires_grad_() for x in (q, k, v)]
                         parts = {**common, "subject": "pytorch context_parallel", "kernel": kernel, "balance": "headtail",
                                  "rotation": rotation, "devices": str(world), "world": str(world)}
                         yield from measured(*passes_of(*own, d_o), parts, seq, options, world)

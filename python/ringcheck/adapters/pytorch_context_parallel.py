@@ -6,7 +6,7 @@
 is judged by `pytorch_ring.py`, as the context manager has no rule for the CPU operator.
 
 Full masks contiguous, causal ones head-tail or contiguous. A mask tensor raises in the ring, `enable_gqa` has no rule
-there, and LSE is not returned. Gradients are taken inside the context, where their operators are the ring's as well.
+there, and LSE is not returned. Channels that are no multiple of 8, which its kernels pad, raise in the backward pass. Gradients are taken inside the context, where their operators are the ring's as well.
 """
 import functools
 
@@ -34,7 +34,7 @@ def attend(q, k, v, case, group, kernel):
     return ringcheck.Result(o=o, dq=dq, dk=dk, dv=dv)
 
 
-SUPPORTS = dict(devices=["cuda"], shows=["o", "dq", "dk", "dv"])
+SUPPORTS = dict(devices=["cuda"], shows=["o", "dq", "dk", "dv"], dims=range(8, 129, 8))
 CONTIGUOUS = dict(balance="contiguous", masks=["full", "causal"], **SUPPORTS)
 BALANCED = dict(balance="headtail", masks=["causal"], **SUPPORTS)
 HALF = ["bf16", "fp16"]
