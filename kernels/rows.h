@@ -11,6 +11,9 @@
 
 namespace ringcheck {
 
+// Up to whole tiles.
+inline int64_t whole_tiles(int64_t slots, int64_t tile) { return (slots + tile - 1) / tile * tile; }
+
 // Whether every query is in a strip, and so every row of a result is written.
 inline bool every_row(const std::vector<Strip>& strips, int64_t queries) {
   for (const Strip& strip : strips) queries -= strip.rows;

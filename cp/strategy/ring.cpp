@@ -19,6 +19,7 @@ class Ring final : public Strategy {
 
   // attention(q, [kv_0 ... kv_{P-1}]) = merge over i of attention(q, kv_i)
   Partial forward(const QBlock& q, const KvBlock& own) override {
+    if (comm_.size() == 1) return kernel_.forward(q, own);  // nothing travels
     rotation_->start(own);
     Partial acc = kernel_.forward(q, *rotation_->next());
     while (const auto kv = rotation_->next()) {
@@ -30,7 +31,7 @@ class Ring final : public Strategy {
 
   // The same loop with a second traveller: dq stays, dk and dv go home.
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
-    if (comm_.size() == 1) return kernel_.backward(q, own, saved);  // nothing travels
+    if (comm_.size() == 1) return kernel_.backward(q, own, saved);
     const at::ScalarType type = accumulation_type(own.shape.dtype);
     const auto carrier = carrier_(comm_, own.shape.in(type));
     at::Tensor dq;

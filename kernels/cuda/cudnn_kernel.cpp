@@ -5,6 +5,7 @@
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "kernels/cuda/cudnn_graph.h"
+#include "kernels/rows.h"
 #include "kernels/strip_kernel.h"
 
 namespace ringcheck {
@@ -27,11 +28,12 @@ class Cudnn final : public StripKernel {
     return std::nullopt;
   }
 
-  // The deterministic backward pass keeps all of dS, in 16 bits.
+  // The deterministic backward pass keeps all of dS, in 16 bits and whole tiles.
   CallBytes call_bytes(const BlockShape& shape) const override {
     CallBytes bytes = StripKernel::call_bytes(shape);
-    bytes.backward += 2 * shape.batch * shape.q_heads * count(shape.visibility.queries()) *
-                      count(shape.visibility.keys());
+    bytes.backward += 2 * shape.batch * shape.q_heads *
+                      whole_tiles(count(shape.visibility.queries()), kTile) *
+                      whole_tiles(count(shape.visibility.keys()), kTile);
     return bytes;
   }
 
@@ -58,6 +60,8 @@ class Cudnn final : public StripKernel {
   }
 
  private:
+  static constexpr int64_t kTile = 128;
+
   // With the strides of its sizes, also where a size is 1 and contiguous() would leave any.
   static at::Tensor packed(const at::Tensor& x) {
     return at::empty(x.sizes(), x.options()).copy_(x);

@@ -4,6 +4,7 @@
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
+#include "kernels/rows.h"
 #include "kernels/strip_kernel.h"
 
 namespace ringcheck {
@@ -37,7 +38,18 @@ class Efficient final : public StripKernel {
     return std::nullopt;
   }
 
+  // The backward pass adds up dQ in float32 tiles of its own (LibTorch's kernel_backward.h:
+  // workspace_elements_gq).
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    CallBytes bytes = StripKernel::call_bytes(shape);
+    bytes.backward += 4 * shape.batch * shape.q_heads *
+                      whole_tiles(count(shape.visibility.queries()), kTile) * whole_tiles(shape.dim, kTile);
+    return bytes;
+  }
+
  protected:
+  static constexpr int64_t kTile = 64;
+
   Partial attend(const Call& call) const override {
     const int64_t group = call.q.size(1) / call.k.size(1);
     const auto result = at::_efficient_attention_forward(

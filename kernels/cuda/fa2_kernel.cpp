@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContext.h>
 
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
+#include "kernels/rows.h"
 #include "kernels/strip_kernel.h"
 
 namespace ringcheck {
@@ -23,6 +25,18 @@ class Fa2 final : public StripKernel {
       return "kernel fa2 needs dim = dim_v, a multiple of 8 up to 256; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
     return std::nullopt;
+  }
+
+  // The deterministic backward pass adds up dQ in as many float32 terms as there are multiprocessors
+  // for a head (flash-attention's flash_api.cpp: dq_accum, softmax_d).
+  CallBytes call_bytes(const BlockShape& shape) const override {
+    CallBytes bytes = StripKernel::call_bytes(shape);
+    const int64_t heads = shape.q_heads == shape.kv_heads ? shape.batch * shape.q_heads : shape.q_heads;
+    const int64_t processors = at::cuda::getDeviceProperties(shape.device.index())->multiProcessorCount;
+    const int64_t terms = (processors + heads - 1) / heads;
+    const int64_t rows = whole_tiles(count(shape.visibility.queries()), 128);
+    bytes.backward += 4 * heads * rows * (terms * whole_tiles(shape.dim, shape.dim > 128 ? 64 : 32) + 1);
+    return bytes;
   }
 
  protected:

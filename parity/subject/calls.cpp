@@ -64,8 +64,8 @@ RankRecord counted(const Communicator& comm, const Traffic& traffic, const Memor
 // What a GPU's matrix library takes for a thread the first time, and keeps, is nobody's.
 void meet_libraries(at::Device device) {
   if (device.is_cpu()) return;
-  const at::Tensor one = at::ones({1, 1, 1}, at::TensorOptions(device).dtype(at::kFloat));
-  at::bmm(one, one);
+  const at::Tensor some = at::ones({2, 8, 8}, at::TensorOptions(device).dtype(at::kFloat));
+  at::bmm(some, some);  // of one matrix it would be another library
 }
 
 RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
