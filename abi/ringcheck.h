@@ -6,7 +6,8 @@
  *
  *     const ringcheck_subject *ringcheck_plugin(void);
  *
- * and is judged by `ringcheck verify --subject 'plugin[libmine.so]'`.
+ * and is judged by `ringcheck verify --subject 'plugin[libmine.so]'`. A program that has started its
+ * own ranks calls ringcheck_verify, below, instead.
  *
  * Every struct of RingCheck's begins with its own size, so that later versions can add members at
  * the end: a member beyond `size` is not there. Texts are UTF-8 and end with a zero. What a call is
@@ -116,6 +117,14 @@ typedef struct ringcheck_subject {
 
 /* Defined by the shared library. Never NULL; lives as long as the library. */
 const ringcheck_subject *ringcheck_plugin(void);
+
+/* Exported by libringcheck. Judges a subject of this program, which mpirun, srun or torchrun started
+ * as one of several ranks: each of them calls it, with the same words, which are those that follow
+ * `ringcheck verify` (docs/cli.md): "--profile", "smoke", "--json", "result.json". The subject's name
+ * in cases is plugin[program]. Every rank gets the exit code; the first one prints and writes. Where a
+ * rank fails outside of `run`, or waits for too long, all of them end with exit code 5. MPI, where it
+ * carries the ranks, stays as it is if it was initialised; else it is, and is finalised. */
+int32_t ringcheck_verify(int32_t count, const char *const *options, const ringcheck_subject *subject);
 
 #ifdef __cplusplus
 }

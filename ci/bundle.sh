@@ -14,7 +14,7 @@ tests=(kernel_laws kernel_gradient_laws context_parallel_laws context_parallel_b
   arithmetic_test foreign_nccl_test)
 
 export RINGCHECK_CUDA=1 RINGCHECK_TESTS=1
-"$ci/build.sh" release ringcheck ringcheck_bench ringcheck_scaling ringcheck_cuda \
+"$ci/build.sh" release ringcheck ringcheck_program ringcheck_bench ringcheck_scaling ringcheck_cuda \
   ringcheck_mpi "${tests[@]}" >&2
 # shellcheck source=ci/environment.sh
 source "$ci/environment.sh"
@@ -29,7 +29,7 @@ for program in ringcheck ringcheck_bench ringcheck_scaling "${tests[@]}"; do
 done
 find "$build/lib" -type l -name "libringcheck.so.*" -exec cp -L {} "$staging/lib/" \;
 cp -L "$build/lib/libringcheck_cuda.so" "$build/lib/libringcheck_mpi.so" \
-  "$build/lib/libforeign_nccl.so" "$staging/lib/"
+  "$build/lib/libringcheck_command.so" "$build/lib/libforeign_nccl.so" "$staging/lib/"
 find "$staging" -type f -exec strip --strip-unneeded {} +
 script=$(mktemp)
 for file in "$staging"/*/*; do

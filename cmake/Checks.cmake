@@ -52,12 +52,12 @@ set_tests_properties(formats_test markdown_test PROPERTIES TIMEOUT ${RINGCHECK_T
 
 # Functions in Python, by the Python of the checks and the torch that the program is linked to.
 file(GLOB site $ENV{RINGCHECK_ENV}/lib/python3*/site-packages)
-foreach(name IN ITEMS bad_input traffic misbehaving bugs plugin)
+foreach(name IN ITEMS bad_input traffic misbehaving bugs plugin page wheel)
   add_test(NAME python_${name}
     COMMAND $ENV{RINGCHECK_TOOLS}/bin/python3 ${PROJECT_SOURCE_DIR}/python/tests/run.py
       ${PROJECT_SOURCE_DIR}/python/tests/${name}_test.py)
   set_tests_properties(python_${name} PROPERTIES TIMEOUT 900
-    ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT};RINGCHECK_PROGRAM=$<TARGET_FILE:ringcheck>;RINGCHECK_PYTHON=$ENV{RINGCHECK_TOOLS}/bin/python3;PYTHONPATH=${site};PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT};RINGCHECK_PROGRAM=$<TARGET_FILE:ringcheck>;RINGCHECK_PYTHON=$ENV{RINGCHECK_TOOLS}/bin/python3;PYTHONPATH=${site};PYTHONDONTWRITEBYTECODE=;PYTHONPYCACHEPREFIX=${PROJECT_BINARY_DIR}/pycache")
 endforeach()
 
 # The gate, as a newcomer uses it.

@@ -44,9 +44,7 @@ target_include_directories(ringcheck_cuda SYSTEM PRIVATE ${RINGCHECK_NCCL_INCLUD
   ${RINGCHECK_CUDNN_INCLUDE_DIR} ${RINGCHECK_CUDNN_FRONTEND_INCLUDE_DIR})
 target_compile_options(ringcheck_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-fPIC>)
-set_target_properties(ringcheck_cuda PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  CUDA_STANDARD 20 LINKER_LANGUAGE CXX)
+set_target_properties(ringcheck_cuda PROPERTIES CUDA_STANDARD 20 LINKER_LANGUAGE CXX)
 # It calls cuDNN's frontend, whose headers are large.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/cuda/cudnn_graph.cpp PROPERTIES
   COMPILE_OPTIONS "${RINGCHECK_LIGHT_OPTIMISATION}")

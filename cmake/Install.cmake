@@ -14,7 +14,7 @@ install(TARGETS ringcheck_core EXPORT RingCheckTargets
 if(RINGCHECK_CUDA)
   install(TARGETS ringcheck_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT command)
 endif()
-install(TARGETS ringcheck_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT command)
+install(TARGETS ringcheck_mpi ringcheck_program LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT command)
 # The command is a script that finds LibTorch, and starts the program.
 set(command_dir ${CMAKE_INSTALL_LIBDIR}/ringcheck)
 set_target_properties(ringcheck PROPERTIES INSTALL_RPATH $ORIGIN/../..)

@@ -9,8 +9,6 @@ list(FILTER sources INCLUDE REGEX "^${RINGCHECK_ROOT_PATTERN}/.*/mpi/")
 add_library(ringcheck_mpi SHARED ${sources})
 target_link_libraries(ringcheck_mpi PRIVATE
   ringcheck::options ringcheck::ringcheck ringcheck::mpi)
-set_target_properties(ringcheck_mpi PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
 # Built before the program is linked; its sources need not wait for it.
 function(ringcheck_loads_mpi program)

@@ -22,7 +22,7 @@ class BuildWithProgram(build_py):
         super().run()
         build = pathlib.Path(os.environ.get("RINGCHECK_BUILD") or HERE.parent / "build" / "release")
         if not (build / "bin" / "ringcheck").exists():
-            subprocess.run([str(HERE.parent / "ci" / "build.sh"), "release", "ringcheck", "ringcheck_mpi",
+            subprocess.run([str(HERE.parent / "ci" / "build.sh"), "release", "ringcheck_command",
                             "ringcheck_core"], check=True)
         bundle = pathlib.Path(self.build_lib).resolve() / "ringcheck" / "bundle"
         subprocess.run([os.environ.get("RINGCHECK_CMAKE", "cmake"), "--install", str(build), "--component", "command",

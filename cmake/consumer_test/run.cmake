@@ -15,7 +15,7 @@ execute_process(COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET
 # What the page says is in it, and no library or program that knows a folder of this machine.
 foreach(path IN ITEMS bin/ringcheck include/ringcheck/cp/attention/by_name.h include/ringcheck.h
     lib/libringcheck.so
-    lib/libringcheck_mpi.so share/doc/RingCheck/LICENSE share/doc/RingCheck/docs/cpp.md
+    lib/libringcheck_mpi.so lib/libringcheck_command.so share/doc/RingCheck/LICENSE share/doc/RingCheck/docs/cpp.md
     share/doc/RingCheck/reports/result.schema.json)
   if(NOT EXISTS ${scratch}/prefix/${path})
     message(FATAL_ERROR "the installed prefix has no ${path}")
@@ -62,16 +62,40 @@ function(build_plugin source wanted)
   endif()
 endfunction()
 set(example ${scratch}/prefix/share/doc/RingCheck/examples/plugin)
-file(COPY ${example}/ DESTINATION ${scratch}/right)
-file(COPY ${example}/ DESTINATION ${scratch}/wrong)
-file(READ ${scratch}/wrong/gathered.cpp text)
+file(COPY ${example}/ DESTINATION ${scratch}/right/plugin)
+file(COPY ${example}/ DESTINATION ${scratch}/wrong/plugin)
+file(READ ${scratch}/wrong/plugin/gathered.cpp text)
 string(REPLACE "const double ds = c.scale * p" "const double ds = 0.97 * c.scale * p" spoilt "${text}")
 if(spoilt STREQUAL text)
   message(FATAL_ERROR "gathered.cpp has no line to spoil")
 endif()
-file(WRITE ${scratch}/wrong/gathered.cpp "${spoilt}")
-build_plugin(${scratch}/right 0)
-build_plugin(${scratch}/wrong 1)
+file(WRITE ${scratch}/wrong/plugin/gathered.cpp "${spoilt}")
+build_plugin(${scratch}/right/plugin 0)
+build_plugin(${scratch}/wrong/plugin 1)
+
+# The same attention in a program with ranks of its own; without a launcher it is refused.
+function(build_verify source wanted)
+  file(COPY ${scratch}/prefix/share/doc/RingCheck/examples/verify/ DESTINATION ${source}/../verify)
+  execute_process(COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET
+    COMMAND ${CMAKE_COMMAND} -S ${source}/../verify -B ${source}/../verify/build -G ${GENERATOR}
+      -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS}
+      "-DCMAKE_PREFIX_PATH=${scratch}/prefix;${TORCH_PREFIX}")
+  execute_process(COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET
+    COMMAND ${CMAKE_COMMAND} --build ${source}/../verify/build)
+  execute_process(RESULT_VARIABLE code WORKING_DIRECTORY ${source}
+    COMMAND mpirun -n 2 ${source}/../verify/build/verify
+      --case subject:plugin[program]/causal/P2/s64/float32 --json result.json)
+  if(NOT code EQUAL wanted)
+    message(FATAL_ERROR "the program of ${source} ended with ${code}, expected ${wanted}")
+  endif()
+endfunction()
+build_verify(${scratch}/right/plugin 0)
+build_verify(${scratch}/wrong/plugin 1)
+execute_process(RESULT_VARIABLE code ERROR_VARIABLE said
+  COMMAND ${scratch}/right/verify/build/verify --profile smoke)
+if(NOT code EQUAL 2 OR NOT said MATCHES "start it by mpirun")
+  message(FATAL_ERROR "without a launcher the program ended with ${code}: ${said}")
+endif()
 
 build_and_run(${scratch}/prefix)
 file(RENAME ${scratch}/prefix ${scratch}/moved)

@@ -10,6 +10,7 @@
 #include "cp/attention/context_parallel.h"
 #include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
+#include "parity/case/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 
@@ -125,6 +126,7 @@ bool any_on_cuda(const std::vector<Case>& cases) {
 }
 
 Layout layout_of(const Case& test) {
+  if (cuts_itself(test)) return OwnBalances::at(parse_call(test.subject).name)(test);
   return ringcheck::layout_of(Balancers::at(test.balance), {mask_of(test), test.block}, test.world);
 }
 

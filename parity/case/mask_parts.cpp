@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "parity/case/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 
@@ -91,7 +92,7 @@ Documents draw_documents_of(const std::string& kind, int64_t slots, const Draw& 
 
 // Where something changes: at the width of a shard and of the sequence.
 Window draw_edge_window(const Case& test, const Draw& draw) {
-  const int64_t granule = Balancers::at(test.balance).granule(test.block, test.world);
+  const int64_t granule = granule_of(test);
   const int64_t shard = padded_length(test.seq, granule) / test.world;
   const int64_t edges[] = {1, shard - 1, shard, shard + 1, test.seq, test.seq + 1};
   return Window{std::max<int64_t>(1, edges[draw(0, 5)])};

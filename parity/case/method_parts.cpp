@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "parity/case/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 
@@ -133,6 +134,9 @@ Part rotation_part() {
 }
 
 void parse_balance(Case& test, const std::string& text) {
+  test.block = 1;
+  test.balance = text;
+  if (cuts_itself(test)) return;
   const Call call = parse_call(text);
   known_name("balancer", call.name, Balancers::all());
   const bool takes_block = Balancers::at(call.name).takes_block;
@@ -145,6 +149,7 @@ void parse_balance(Case& test, const std::string& text) {
 }
 
 std::string balance_text(const Case& test) {
+  if (cuts_itself(test)) return test.balance;
   const bool takes_block = Balancers::at(test.balance).takes_block;
   return test.balance + (takes_block ? "[" + std::to_string(test.block) + "]" : "");
 }
@@ -178,7 +183,7 @@ Part balance_part() {
   Part row{.name = "balance", .option = "balance", .prefix = "",
            .help = names_in_line(names_of(Balancers::all())) + "[BLOCK]",
            .standard = Case{}.balance};
-  row.claims = [](std::string_view text) { return Balancers::all().contains(name_in(text)); };
+  row.claims = [](std::string_view text) { return text == kOwnBalance || Balancers::all().contains(name_in(text)); };
   row.print = balance_text;
   row.parse = parse_balance;
   row.values = balances;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "parity/case/data_family.h"
+#include "parity/case/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 
@@ -17,10 +18,6 @@ using Cases = std::vector<Case>;
 std::pair<int64_t, int64_t> pair_of(const std::string& text) {
   const Words parts = split(text, '/');
   return {parse_size(parts.at(0)), parse_size(parts.at(1))};
-}
-
-int64_t granule_of(const Case& test) {
-  return Balancers::at(test.balance).granule(test.block, test.world);
 }
 
 // About `most`, a multiple of `unit` or beside one.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "parity/case/data_family.h"
+#include "parity/case/own_balance.h"
 #include "parity/case/text.h"
 #include "parity/case/text/scale.h"
 
@@ -37,7 +38,10 @@ void known_data(const std::string& name) {
 
 void check_names(const Case& c) {
   known_name("strategy", c.strategy, Strategies::all());
-  known_name("balancer", c.balance, Balancers::all());
+  if (!cuts_itself(c)) known_name("balancer", c.balance, Balancers::all());
+  else if (!OwnBalances::all().contains(parse_call(c.subject).name))
+    throw BadCase("balance own is of subjects that cut the sequence themselves, and " + c.subject +
+                  " is none; name a balancer");
   known_name("kernel", c.kernel, AttentionKernels::all());
   if (c.world_kind != "thread" && c.world_kind != "mpi")
     throw BadCase(unknown_name("world kind", c.world_kind, {"thread", "mpi"}));
@@ -71,7 +75,7 @@ void check_sizes(const Case& c) {
 void validate(const Case& c) {
   check_names(c);
   check_sizes(c);
-  if (c.block != 1 && !Balancers::at(c.balance).takes_block)
+  if (c.block != 1 && (cuts_itself(c) || !Balancers::at(c.balance).takes_block))
     throw BadCase("balancer " + c.balance + " takes no block size, got " + std::to_string(c.block));
   if (c.q_heads % c.kv_heads != 0)
     throw BadCase("heads " + std::to_string(c.q_heads) + " is not a multiple of kv-heads " +

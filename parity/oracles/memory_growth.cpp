@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cp/layout/balancer.h"
+#include "parity/case/own_balance.h"
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/expected/expected.h"
 
@@ -21,7 +21,7 @@ std::vector<Run> runs(const Case& test) {
       std::holds_alternative<Full>(test.mask) || std::holds_alternative<Causal>(test.mask);
   if (!any_length || test.world_kind != "thread" || test.world < 8 || test.world % 2 != 0)
     return {};
-  if (test.seq % Balancers::at(test.balance).granule(test.block, test.world) != 0) return {};
+  if (test.seq % granule_of(test) != 0) return {};
   Case half = test;
   half.world = test.world / 2;
   half.seq = test.seq / 2;

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 
-from ringcheck import child, load, rank
+from ringcheck import balancing, child, load, rank
 from ringcheck.case import Case
 from ringcheck.subject import Refused, Subject
 
@@ -67,6 +67,10 @@ class Interpreter:
         few = f"{case.world} ranks need a GPU each, and there are {most}" if 0 < most < case.world else None
         return {"refuses": self.subject.refusal(case) or few, "promise": self.subject.promise(case),
                 "fit": self.subject.fit(case), "most_ranks": most}
+
+    def _cut(self, question: dict, _: list[int]) -> dict:
+        shards = balancing.shards(self.subject.balance, question["length"], question["world"])
+        return {"shards": [balancing.spans(shard) for shard in shards]}
 
     def _start(self, _: dict, descriptors: list[int]) -> dict:
         self._reap()

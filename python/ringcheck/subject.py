@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ringcheck import balancing
+from ringcheck.balancing import Cut
 from ringcheck.case import Case
+from ringcheck.refused import Refused
 
 DTYPES = ("float64", "float32", "bf16", "fp16")
 TENSORS = ("o", "lse", "dq", "dk", "dv", "q", "k")
-
-
-class Refused(Exception):
-    """A declaration, or a call, that cannot be: the value, the limit and the fix."""
 
 
 @dataclasses.dataclass
@@ -31,13 +29,6 @@ class Result:
     dq: Any = None
     dk: Any = None
     dv: Any = None
-
-
-def _granule(balance: str, world: int) -> int:
-    block = re.fullmatch(r"striped\[(\d+)\]", balance)
-    if block:
-        return world * int(block.group(1))
-    return world * (2 if balance == "headtail" else 1)
 
 
 def _pick(choices: Sequence[str], case: Case) -> str:
@@ -59,7 +50,7 @@ class Subject:
     """A function, and what it can do: what is not declared is refused. See `ringcheck.subject`."""
 
     function: Callable
-    balance: str
+    balance: str | Cut
     masks: tuple[str, ...]
     dtypes: tuple[str, ...]
     devices: tuple[str, ...]
@@ -91,7 +82,7 @@ class Subject:
     def refusal(self, case: Case) -> str | None:
         """Why a case is refused, or None."""
         for fits, why in (
-            (case.balance == self.balance, f"takes shards cut by {self.balance}"),
+            (case.balance == balancing.text(self.balance), f"takes shards cut by {balancing.text(self.balance)}"),
             (self.takes_mask(case), f"takes masks {', '.join(self.masks)}"),
             (case.dtype in self.dtypes, f"takes dtypes {', '.join(self.dtypes)}"),
             (case.device in self.devices, f"runs on {', '.join(self.devices)}"),
@@ -105,19 +96,19 @@ class Subject:
             (not self.heads_by_world or (case.q_heads % case.world == 0 and case.kv_heads % case.world == 0),
              "deals whole heads to the ranks"),
             (self.scale or _is_default(case), "scales by 1 / sqrt(dim)"),
-            (self.pads or case.seq % _granule(self.balance, case.world) == 0,
-             f"takes no pad slots: lengths that {_granule(self.balance, case.world)} divides"),
         ):
             if not fits:
                 return f"{self.name} {why}"
+        if why := balancing.refusal(self.balance, case.seq, case.world, self.pads):
+            return f"{self.name} {why}"
         return self.refuses(case) if self.refuses else None
 
     def fit(self, case: Case) -> dict[str, str]:
         """The parts of the case that have to be others for it to be taken, as text."""
         parts: dict[str, str] = {}
         world = case.world
-        if case.balance != self.balance:
-            parts["balance"] = self.balance
+        if case.balance != balancing.text(self.balance):
+            parts["balance"] = balancing.text(self.balance)
         if not self.takes_mask(case):
             parts["mask"] = _pick([m for m in self.masks if m in ("full", "causal") or "[" in m] or ["causal"], case)
         if case.dtype not in self.dtypes:
@@ -144,10 +135,7 @@ class Subject:
             parts["rope"] = "none"
         if not self.scale and not _is_default(case):
             parts["scale"] = "default"
-        granule = 1 if self.pads else _granule(self.balance, world)
-        seq = _up_to(case.seq, granule)
-        if self.longest is not None and seq > self.longest:
-            seq = self.longest // granule * granule
+        seq = balancing.nearest(self.balance, case.seq, world, self.pads, self.longest)
         for name, value, was in (("heads", heads, case.q_heads), ("kv_heads", kv_heads, case.kv_heads),
                                  ("dim", dim, case.dim), ("dim_v", dim_v, case.dim_v), ("seq", seq, case.seq)):
             if value != was:
@@ -192,7 +180,7 @@ def _checked(name: str, given: Sequence, known: Sequence) -> tuple:
 def subject(
     function: Callable | None = None,
     *,
-    balance: str = "contiguous",
+    balance: str | Cut = "contiguous",
     masks: Sequence[str] = ("full",),
     dtypes: Sequence[str] = DTYPES,
     devices: Sequence[str] = ("cpu", "cuda"),
@@ -222,7 +210,8 @@ def subject(
     group of the ranks of the case, which is the default one, too. Without a `Result` the gradients are
     taken by autograd, of sum(o * case.d_o).
 
-    balance: how the sequence is cut: contiguous | headtail | striped[BLOCK].
+    balance: how the sequence is cut: contiguous | headtail | striped[BLOCK], or a function (length, world,
+    rank) -> the positions of that rank's slots, as many on every rank, in `case.balance` "own".
     masks: full, causal, window, doc, docfull, prefix, or one with its arguments.
     gqa: fewer key heads than query heads. dim_v: values of another width. pads: shards whose last slots
     hold no token (position >= case.seq). batch: more than one sequence. rope: rotates q and k itself.
@@ -236,8 +225,7 @@ def subject(
     """
     if framework not in ("torch", "numpy"):
         raise Refused(f"framework={framework!r}; known: torch, numpy")
-    if not re.fullmatch(r"contiguous|headtail|striped\[[1-9]\d*\]", balance):
-        raise Refused(f"balance={balance!r}; known: contiguous, headtail, striped[BLOCK]")
+    balancing.check(balance)
 
     def declare(function: Callable) -> Subject:
         return Subject(

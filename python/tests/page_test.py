@@ -3,21 +3,13 @@
 """The Python of docs/python.md and of README.md runs, and says that it passes."""
 
 import os
-import pathlib
 import re
 import subprocess
 import sys
 
 import pytest
+from runs import ROOT, blocks
 from runs import ringcheck as command
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def blocks(page):
-    """The files that a page shows, by name."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return dict((block.splitlines()[0][2:], block) for block in re.findall(r"```python\n(# \w+\.py\n.*?)```", text, re.S))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])

@@ -4,11 +4,19 @@
 
 import json
 import pathlib
+import re
 import subprocess
 
 from ringcheck import program
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def blocks(page):
+    """The files that a page shows, by name."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return dict((block.splitlines()[0][2:], block) for block in re.findall(r"```python\n(# \w+\.py\n.*?)```", text, re.S))
 
 
 def ringcheck(*words, seconds=240, **changed):

@@ -12,7 +12,11 @@ namespace {
 class LoadedMpiSession final : public Session {
  public:
   LoadedMpiSession() {
-    check_mpi(MPI_Init(nullptr, nullptr));
+    int initialised = 0;
+    check_mpi(MPI_Initialized(&initialised));
+    own_ = initialised == 0;
+    if (own_) check_mpi(MPI_Init(nullptr, nullptr));
+    check_mpi(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_));
     check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     Contexts contexts;
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &contexts.worlds));
@@ -25,7 +29,16 @@ class LoadedMpiSession final : public Session {
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size_));
   }
-  ~LoadedMpiSession() override { MPI_Finalize(); }
+  // What the program had stays as it was.
+  ~LoadedMpiSession() override {
+    if (own_) {
+      MPI_Finalize();
+      return;
+    }
+    for (MPI_Comm comm : {contexts_->worlds, contexts_->groups}) MPI_Comm_free(&comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before_);
+    MPI_Errhandler_free(&before_);
+  }
   LoadedMpiSession(const LoadedMpiSession&) = delete;
   LoadedMpiSession& operator=(const LoadedMpiSession&) = delete;
 
@@ -46,6 +59,8 @@ class LoadedMpiSession final : public Session {
   }
 
  private:
+  bool own_ = true;  // initialised here
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
   std::shared_ptr<const Contexts> contexts_;
   std::shared_ptr<int64_t> last_id_ = std::make_shared<int64_t>(0);
   int rank_ = 0, size_ = 1, worlds_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "parity/case/data_family.h"
+#include "parity/case/own_balance.h"
 #include "parity/case/part.h"
 
 namespace ringcheck::parity {
@@ -71,7 +72,7 @@ Facts::Facts(const Case& of) : test(of) {
   traits["rope"] = rope_kind(test.rope);
 
   group = test.q_heads / test.kv_heads;
-  granule = Balancers::at(test.balance).granule(test.block, test.world);
+  granule = granule_of(test);
   const Layout layout = layout_of(test);
   shard = layout.queries[0].count();
   const Span& first = layout.queries[0][0];

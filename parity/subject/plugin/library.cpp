@@ -44,10 +44,21 @@ void check(const std::string& library, const ringcheck_subject* subject) {
   if (subject->run == nullptr) refuse(library, "has no function `run`");
 }
 
+const ringcheck_subject* of_program = nullptr;
+
+const ringcheck_subject* program() {
+  if (of_program == nullptr)
+    refuse(kProgram, "is the subject of a program that calls ringcheck_verify: run that one, with the words that follow "
+                     "`ringcheck verify` here");
+  return of_program;
+}
+
 }  // namespace
 
+void lend_program(const ringcheck_subject* subject) { of_program = subject; }
+
 const ringcheck_subject& plugin_of(const std::string& library) {
-  const ringcheck_subject* subject = entry_of(library)();
+  const ringcheck_subject* subject = library == kProgram ? program() : entry_of(library)();
   check(library, subject);
   return *subject;
 }

@@ -8,6 +8,12 @@
 
 namespace ringcheck::parity {
 
+// The library in plugin[program]: none, but the program that called ringcheck_verify.
+inline constexpr const char* kProgram = "program";
+
+// What plugin_of(kProgram) gives from now on.
+void lend_program(const ringcheck_subject* subject);
+
 // The subject that a shared library defines; the library stays loaded. A name with a slash, or of a
 // file that is here, is a path; any other is looked for as the loader does. Throws BadCase where
 // there is none, or it is of another version of the interface.

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <c10/util/Exception.h>
+#include <signal.h>
+
+#include <iostream>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/environment.h"
+#include "cli/screen.h"
+#include "cli/subcommand.h"
+#include "cli/workers/interrupts.h"
+#include "cp/worlds/torch_variables.h"
+#include "parity/case/case.h"
+#include "parity/judge/device_test.h"
+#include "reports/file.h"
+#include "reports/history/bad_history.h"
+
+namespace ringcheck::cli {
+namespace {
+
+int run(int count, const char* const* words) {
+  CLI::App program("Is context-parallel attention right, and is it fast?", "ringcheck");
+  program.set_version_flag("--version", version_text());
+  program.require_subcommand(1);
+  program.formatter(narrow_help());
+  program.failure_message(what_was_wrong);
+
+  std::map<CLI::App*, std::function<int()>> subcommands;
+  for (const auto& [name, declare] : Subcommands::all()) {
+    CLI::App* subcommand = program.add_subcommand(name);
+    subcommands[subcommand] = declare(*subcommand);
+    add_color(*subcommand);
+    take_no_value(*subcommand);
+  }
+  try {
+    program.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : exit_codes::kUsage;
+  }
+  return subcommands.at(program.get_subcommands().front())();
+}
+
+}  // namespace
+}  // namespace ringcheck::cli
+
+int ringcheck_command(int count, const char* const* words) {
+  using namespace ringcheck;
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone must not cost the report files
+  try {
+    return cli::run(count, words);
+  } catch (const cli::UsageError& error) {
+    std::cerr << cli::complaint(error.what());
+  } catch (const parity::BadCase& error) {
+    std::cerr << cli::complaint(error.what());
+  } catch (const BadLaunch& error) {
+    std::cerr << cli::complaint(error.what());
+  } catch (const reports::Unwritable& error) {
+    std::cerr << cli::complaint(error.what());
+  } catch (const reports::BadHistory& error) {
+    std::cerr << cli::complaint(error.what());
+  } catch (const cli::Interrupted& by) {
+    std::cerr << cli::complaint("interrupted by " + cli::Interrupts::text(by.signal) + "; nothing was written");
+    ::signal(by.signal, SIG_DFL);
+    ::raise(by.signal);
+  } catch (const cli::NothingRan& error) {
+    std::cerr << cli::complaint(std::string("nothing ran: ") + error.what());
+    return cli::exit_codes::kNothingRan;
+  } catch (const parity::SelfTestFailed& error) {
+    std::cerr << cli::complaint(error.what());
+    return cli::exit_codes::kSelfTest;
+  } catch (const c10::Error& error) {  // without the frames that called it
+    std::cerr << cli::complaint(std::string("internal error: ") + error.what_without_backtrace());
+    return cli::exit_codes::kSelfTest;
+  } catch (const std::exception& error) {
+    std::cerr << cli::complaint(std::string("internal error: ") + error.what());
+    return cli::exit_codes::kSelfTest;
+  }
+  return cli::exit_codes::kUsage;
+}
