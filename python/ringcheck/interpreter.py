@@ -56,6 +56,7 @@ class Interpreter:
     def __init__(self, function: str, judge: socket.socket) -> None:
         self._function, self._judge = function, judge
         self.subject: Subject = load.load(function)
+        rank.load_tensors(self.subject)  # once, for all copies of this process
         self._started: dict[int, subprocess.Popen | None] = {}
 
     def answer(self, question: dict, descriptors: list[int]) -> dict:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import json
 import os
 import socket
@@ -39,9 +40,9 @@ class Rank:
         return {"port": self._meetings.offer()}
 
     def _run(self, question: dict) -> dict:
-        from ringcheck import torch_tensors, traffic
-
         import torch
+
+        from ringcheck import torch_tensors, traffic
 
         case = Case.of(question["case"])
         if case.device == "cuda":
@@ -100,6 +101,12 @@ def _returned(value: Any) -> Result | tuple:
     return (value,)
 
 
+def load_tensors(subject: Subject) -> None:
+    """What a first call needs: loading it may take long, and is not waited for as a call is."""
+    for module in ("numpy_tensors",) if subject.whole else ("torch_tensors", "traffic"):
+        importlib.import_module(f"ringcheck.{module}")
+
+
 def serve(subject: Subject, function: str, judge: int, there: int, back: int) -> NoReturn:
     """Answers until the judge has gone. Descriptors: of the socket, of what is given, of what is returned."""
     rank = Rank(subject, there, back)
@@ -126,7 +133,9 @@ def serve(subject: Subject, function: str, judge: int, there: int, back: int) ->
 def main() -> None:
     child.settle()
     load.is_rank = True
-    serve(load.load(sys.argv[1]), sys.argv[1], *map(int, sys.argv[2:5]))
+    subject = load.load(sys.argv[1])
+    load_tensors(subject)
+    serve(subject, sys.argv[1], *map(int, sys.argv[2:5]))
 
 
 if __name__ == "__main__":
