@@ -38,12 +38,14 @@ class Efficient final : public StripKernel {
     return std::nullopt;
   }
 
-  // The backward pass adds up dQ in float32 tiles of its own (LibTorch's kernel_backward.h:
-  // workspace_elements_gq).
+  // The backward pass adds up gradients in float32 tiles of its own (LibTorch's kernel_backward.h:
+  // workspace_elements_gq, _gk and _gv).
   CallBytes call_bytes(const BlockShape& shape) const override {
     CallBytes bytes = StripKernel::call_bytes(shape);
-    bytes.backward += 4 * shape.batch * shape.q_heads *
-                      whole_tiles(count(shape.visibility.queries()), kTile) * whole_tiles(shape.dim, kTile);
+    const int64_t rows = whole_tiles(count(shape.visibility.queries()), kTile);
+    const int64_t slots = whole_tiles(count(shape.visibility.keys()), kTile);
+    const int64_t dim = whole_tiles(shape.dim, kTile), dim_v = whole_tiles(shape.dim_v, kTile);
+    bytes.backward += 4 * shape.batch * shape.q_heads * (rows * dim + slots * (dim + dim_v));
     return bytes;
   }
 

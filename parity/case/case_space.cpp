@@ -54,7 +54,8 @@ void soften(Case& test) {
                                           "offset",  "ones",   "wide"};
   const double usual = 1 / std::sqrt(static_cast<double>(test.dim));
   const double sharpness = std::abs(scale_of(test)) / usual;
-  if (test.data == "peaked" && c10::elementSize(test.dtype) == 2 && keys_of_a_query(test) < 4)
+  if (test.data == "peaked" && c10::elementSize(test.dtype) == 2 &&
+      (keys_of_a_query(test) < 4 || test.dim < 4))
     test.data = "spread3";
   if (wide_scores.contains(test.data) && sharpness >= 4) test.data = "flat";
   if (wide_scores.contains(test.data) && sharpness > 2) test.data = "normal";

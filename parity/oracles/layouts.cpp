@@ -31,15 +31,19 @@ bool takes(const Case& test, const Layout& layout) {
   return !not_supported(test, plan);
 }
 
-// Some kernels know nothing of keys that do not ascend: then the queries alone are woven.
+// Those that the kernel takes. Some know nothing of keys that do not ascend: then the queries alone
+// are woven.
 std::vector<Run> runs(const Case& test) {
   const Layout own = layout_of(test);
   const std::vector<Positions> mixed = woven(test);
-  const Layout both{mixed, mixed}, queries{mixed, own.keys};
-  Run apart{test}, weaving{test};
-  apart.layout = Layout{own.queries, cut_otherwise(test)};
-  weaving.layout = takes(test, both) ? both : queries;
-  return {apart, weaving};
+  const Layout apart{own.queries, cut_otherwise(test)}, both{mixed, mixed}, queries{mixed, own.keys};
+  std::vector<Run> list;
+  for (const Layout& layout : {apart, takes(test, both) ? both : queries})
+    if (takes(test, layout)) {
+      list.push_back({test});
+      list.back().layout = layout;
+    }
+  return list;
 }
 
 OracleVerdict judge(const Evidence& e) {

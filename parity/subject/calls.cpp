@@ -73,7 +73,7 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
   Ledger& ledger = world.ledger();
   ledger.restart();
   const Traffic before = ledger.traffic();
-  meet_libraries(input.local.q.device());
+  meet_libraries(world.device());
   const std::shared_ptr<MemoryMeter> meter = ledger.memory();
   RankOutput output;
   {
