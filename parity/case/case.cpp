@@ -10,7 +10,7 @@
 #include "cp/attention/context_parallel.h"
 #include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
-#include "parity/case/own_balance.h"
+#include "parity/case/balance/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 

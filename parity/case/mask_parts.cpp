@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "parity/case/own_balance.h"
+#include "parity/case/balance/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "parity/case/balance/own_balance.h"
 #include "parity/case/data_family.h"
-#include "parity/case/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
 

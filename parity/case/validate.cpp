@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parity/case/balance/own_balance.h"
 #include "parity/case/data_family.h"
-#include "parity/case/own_balance.h"
 #include "parity/case/text.h"
 #include "parity/case/text/scale.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "parity/case/own_balance.h"
+#include "parity/case/balance/own_balance.h"
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/expected/expected.h"
 

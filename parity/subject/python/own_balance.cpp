@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "parity/case/own_balance.h"
+#include "parity/case/balance/own_balance.h"
 #include "parity/case/text.h"
 #include "parity/subject/python/processes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/case/own_balance.h"
+#include "parity/case/balance/own_balance.h"
 
 namespace ringcheck::parity {
 
