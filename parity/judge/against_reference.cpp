@@ -43,7 +43,7 @@ std::vector<Tally> AgainstReference::operator()() const {
   const reference::Judge judge = judge_of_all();
   const std::vector<reference::Range> runs = judge.runs();
   std::vector<std::vector<Tally>> parts(runs.size());
-  on_devices(devices_from(inputs_.q.device()), static_cast<int64_t>(runs.size()),
+  on_devices(lanes_from(inputs_.q.device()), static_cast<int64_t>(runs.size()),
              [&](int64_t i, at::Device device) {
                parts[i] = tallies(runs[i], judge(runs[i], device));
              });
@@ -55,7 +55,7 @@ std::vector<Tally> AgainstReference::operator()() const {
 
 reference::Judge AgainstReference::judge_of_all() const {
   reference::Tiling tiling = reference::tiling_for(
-      inputs_, static_cast<int64_t>(devices_from(inputs_.q.device()).size()));
+      inputs_, static_cast<int64_t>(lanes_from(inputs_.q.device()).size()));
   tiling.tick = [this] {
     const std::lock_guard lock(ticking_);
     evidence_.tick();
