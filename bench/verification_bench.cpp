@@ -6,6 +6,7 @@
 #include "bench/sweep.h"
 #include "cp/device/cuda_library.h"
 #include "parity/case/devices/on_device.h"
+#include "parity/judge/observed.h"
 #include "parity/judge/oracle.h"
 #include "parity/subject/world.h"
 
@@ -46,7 +47,8 @@ void solving(benchmark::State& state, parity::Case test) {
   const parity::SharedSubject subject = parity::subject_of(test);
   for (auto _ : state) {
     ++test.seed;
-    benchmark::DoNotOptimize(parity::solve_on_threads({test}, *subject).ranks.size());
+    parity::ThreadRanks threads(std::chrono::milliseconds(30000));
+    benchmark::DoNotOptimize(parity::observe(test, *subject, threads, {})->outcome.ranks.size());
   }
   state.counters["elements/s"] = {elements(test), benchmark::Counter::kIsIterationInvariantRate};
 }

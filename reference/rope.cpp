@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
+#include <optional>
 #include <stdexcept>
 
 #include "reference/tiles/turn.h"
@@ -59,6 +61,13 @@ at::Tensor times_positions(const Mask& mask, const std::vector<double>& of_pairs
   return at::outer(positions(mask), at::tensor(of_pairs, at::kDouble)).to(device);
 }
 
+// What was asked for last: a case needs the same several times, and they take long to compute.
+struct Remembered {
+  Mask mask;
+  std::vector<double> of_pairs;
+  Turns turns;
+};
+
 }  // namespace
 
 // In more bits than a double holds: positions multiply the error.
@@ -106,8 +115,15 @@ double single_angles_off(const Mask& mask, const Rope& rope, int64_t dim) {
 Turns turns(const Mask& mask, const Rope& rope, int64_t dim, at::Device device) {
   if (dim % 2 != 0)
     throw std::invalid_argument("rotary embedding: the head dimension is odd");
-  const at::Tensor angles = times_positions(mask, frequencies(rope, dim), at::kCPU);
-  return {angles.cos().to(device), angles.sin().to(device)};
+  static std::mutex remembering;
+  static std::optional<Remembered> last;
+  const std::lock_guard lock(remembering);
+  const std::vector<double> of_pairs = frequencies(rope, dim);
+  if (!last || last->of_pairs != of_pairs || !(last->mask == mask)) {
+    const at::Tensor angles = times_positions(mask, of_pairs, at::kCPU);
+    last = Remembered{mask, of_pairs, {angles.cos(), angles.sin()}};
+  }
+  return {last->turns.cos.to(device), last->turns.sin.to(device)};
 }
 
 at::Tensor angle_errors(const Mask& mask, const Rope& rope, int64_t dim, at::Device device) {

@@ -14,6 +14,7 @@
 
 #include "cp/device/await.h"
 #include "cp/error.h"
+#include "cp/device/lane.h"
 #include "cp/device/moment.h"
 #include "cp/worlds/post_office.h"
 #include "cp/worlds/transport.h"
@@ -32,8 +33,9 @@ class ThreadCommunicator final : public Transport {
   ThreadCommunicator(std::shared_ptr<PostOffice> office, Group group,
                      std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
       : Transport(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {
-    if (!device().is_cpu())
-      copies_ = c10::impl::VirtualGuardImpl(device().type()).getStreamFromGlobalPool(device());
+    if (!device().is_cpu())  // none of those that ranks compute on
+      copies_ = c10::impl::VirtualGuardImpl(device().type())
+                    .getStreamFromGlobalPool(device(), /*isHighPriority=*/true);
   }
 
   void finish() override {
@@ -166,7 +168,7 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
   if (world.observer)
     ledger->observe([&, rank](const Operation& operation) { world.observer(rank, operation); });
   try {
-    const OnDevice scope(everybody.device);
+    const OnLane scope(everybody.device, rank);
     ThreadCommunicator comm(office, everybody, ledger, world.deadline);
     body(comm);
     comm.finish();

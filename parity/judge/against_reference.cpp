@@ -25,6 +25,19 @@ std::vector<int64_t> shape_of(const NamedTensor& named, const Case& test) {
   return shape;
 }
 
+namespace {
+
+// Who shares the work. Where the float64 copies of a single pair are gigabytes, each GPU has one of
+// them at a time.
+std::vector<at::Device> shared_by(const reference::Inputs& in) {
+  constexpr int64_t kMostOfPair = 1 << 27;  // elements of q and dO
+  const int64_t pairs = in.k.size(0) * in.k.size(1);
+  const bool small = (in.q.numel() + in.d_o.numel()) / pairs <= kMostOfPair;
+  return small ? lanes_from(in.q.device()) : devices_from(in.q.device());
+}
+
+}  // namespace
+
 AgainstReference::AgainstReference(const Evidence& evidence)
     : evidence_(evidence), inputs_(inputs_of(evidence.test, evidence.problem, evidence.outcome)) {
   const Case& test = evidence.test;
@@ -43,7 +56,7 @@ std::vector<Tally> AgainstReference::operator()() const {
   const reference::Judge judge = judge_of_all();
   const std::vector<reference::Range> runs = judge.runs();
   std::vector<std::vector<Tally>> parts(runs.size());
-  on_devices(devices_from(inputs_.q.device()), static_cast<int64_t>(runs.size()),
+  on_devices(shared_by(inputs_), static_cast<int64_t>(runs.size()),
              [&](int64_t i, at::Device device) {
                parts[i] = tallies(runs[i], judge(runs[i], device));
              });
@@ -54,8 +67,8 @@ std::vector<Tally> AgainstReference::operator()() const {
 }
 
 reference::Judge AgainstReference::judge_of_all() const {
-  reference::Tiling tiling = reference::tiling_for(
-      inputs_, static_cast<int64_t>(devices_from(inputs_.q.device()).size()));
+  reference::Tiling tiling =
+      reference::tiling_for(inputs_, static_cast<int64_t>(shared_by(inputs_).size()));
   tiling.tick = [this] {
     const std::lock_guard lock(ticking_);
     evidence_.tick();

@@ -7,6 +7,7 @@
 #include "cp/device/cuda_library.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/devices/on_devices.h"
+#include "parity/judge/elements/same_tally.h"
 #include "reference/tiles/device_check.h"
 
 namespace ringcheck::parity {
@@ -20,6 +21,8 @@ void test_devices(const std::vector<at::Device>& devices) {
   const uint64_t seed = entropy();
   on_devices(devices, static_cast<int64_t>(devices.size()), [&](int64_t, at::Device device) {
     if (const auto difference = inputs_difference(device, seed))
+      throw SelfTestFailed("self-test: " + *difference);
+    if (const auto difference = tally_difference(device, seed))
       throw SelfTestFailed("self-test: " + *difference);
     if (const auto difference = reference::device_difference(device, seed))
       throw SelfTestFailed("self-test: " + *difference);

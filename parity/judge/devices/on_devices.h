@@ -10,7 +10,7 @@
 namespace ringcheck::parity {
 
 // Calls work(i, device) for i = 0 ... count - 1, on a thread for each device that takes the next i
-// when it is free; on one device, on the calling thread. Each thread has its device current, with a
+// when it is free; alone, on the calling thread. Each thread has its device current, with a
 // stream of its own behind what the caller has queued, and LibTorch computes on it alone, so that
 // a piece of work has the same bits however many share the pieces. Returns when all is done; the
 // first exception ends the rest and is thrown here.
@@ -20,5 +20,9 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
 // `first` and, if it is a GPU, all the others that this process can use; the CPU as many times as
 // threads may share the work.
 std::vector<at::Device> devices_from(at::Device first);
+
+// The same for work of large and small steps in turn: each GPU twice, so that what leaves most of it
+// idle for one thread, or waits for the host, is hidden by the other's.
+std::vector<at::Device> lanes_from(at::Device first);
 
 }  // namespace ringcheck::parity

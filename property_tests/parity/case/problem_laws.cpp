@@ -7,10 +7,12 @@
 
 #include "cp/layout/shard.h"
 #include "parity/case/data_family.h"
+#include "parity/case/devices/on_device.h"
 #include "parity/case/problem.h"
 #include "property_tests/parity/oracles/exact_cases.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
+#include "property_tests/test_device.h"
 
 namespace ringcheck {
 namespace {
@@ -49,6 +51,12 @@ RC_GTEST_PROP(Problem, IsTheSameOnAnyWorld, ()) {
   const Problem one = parity::problem_of(test), two = parity::problem_of(other);
   for (const auto& [a, b] : {std::pair{one.q, two.q}, {one.k, two.k}, {one.v, two.v}, {one.d_o, two.d_o}})
     RC_ASSERT(difference(tokens_only(test, a, all), tokens_only(test, b, all)) == "");
+}
+
+// Nor is the device that makes it.
+TEST(Problem, IsTheSameOnTheDevice) {
+  for (const uint64_t seed : {uint64_t{7}, ~uint64_t{7}})
+    EXPECT_EQ(parity::inputs_difference(test_device(), seed), std::nullopt);
 }
 
 // Another seed, other numbers.

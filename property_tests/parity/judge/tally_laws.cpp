@@ -13,8 +13,10 @@
 #include <stdexcept>
 
 #include "parity/judge/devices/on_devices.h"
+#include "parity/judge/elements/same_tally.h"
 #include "parity/judge/sampling.h"
 #include "property_tests/parity/case/generators.h"
+#include "property_tests/test_device.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -73,6 +75,32 @@ TEST(Tally, NamesTheWorstElement) {
   EXPECT_EQ(t.hard.position, 31);
   EXPECT_EQ(t.hard.channel, 4);
   EXPECT_TRUE(std::isnan(t.hard.actual));
+}
+
+// On the device of the tests as on the CPU.
+RC_GTEST_PROP(Tally, IsTheSameOnTheDevice, ()) {
+  RC_ASSERT(tally_difference(test_device(), *gen::seed()) == std::nullopt);
+}
+
+// What is equal differs by nothing, be it infinite; what is not a number differs infinitely; where no
+// error is allowed, any is infinitely too much; and where sigma is 0, nothing is counted.
+TEST(Tally, KnowsWhatIsNotFinite) {
+  const auto one = [](double actual, double value, double bound, double sigma) {
+    const auto element = [](double x) { return at::full({1, 1, 1, 1}, x, at::kDouble); };
+    return tally({element(actual), element(value), element(bound), element(sigma), 0, {0}}, 1);
+  };
+  EXPECT_EQ(one(-INFINITY, -INFINITY, 0, 0).hard_ratio, 0);
+  EXPECT_EQ(one(-INFINITY, -INFINITY, 0, 0).error_squares, 0);
+  EXPECT_EQ(one(NAN, 1, 1, 1).hard_ratio, INFINITY);
+  EXPECT_EQ(one(NAN, 1, 1, 1).max_z, INFINITY);
+  EXPECT_EQ(one(1, 1, 0, 0).hard_ratio, 0);
+  EXPECT_EQ(one(2, 1, 0, 0).hard_ratio, INFINITY);
+  EXPECT_EQ(one(2, 1, 1, 0).elements[0], 0);
+  EXPECT_EQ(one(2, 1, 1, 0).compared[0], 1);
+  EXPECT_EQ(one(2, -4, 1, 0.5).max_z, 12);
+  EXPECT_EQ(one(2, -4, 1, 0.5).signed_z[0], -12);
+  EXPECT_EQ(one(2, -4, 1, 0.5).vacuous[0], 16);
+  EXPECT_EQ(one(2, -4.1, 1, 0.5).vacuous[0], 0);
 }
 
 // A sample has as many positions as asked for, all different, inside and in order.
