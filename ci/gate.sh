@@ -10,7 +10,7 @@
 #   --verify COMMAND   writes a result of verify into $RESULT; default: ringcheck verify, as doctor advises
 #   --check COMMAND    runs in NEW alone, and its exit code counts: ringcheck guard, tests
 #   --cases ARGUMENTS  those of ringcheck verify instead of the ones that doctor advises
-#   --bench COMMAND    writes a result with measurements into $RESULT; default: ringcheck_bench
+#   --bench COMMAND    writes a result with measurements into $RESULT; default: ringcheck_bench, on GPUs ringcheck_scaling
 #   --benchmarks REGEX which of ringcheck_bench
 #   --rounds N         how often each side is timed, in turns (12)
 #   --margin X         a slowdown up to this is none (0.02)
@@ -81,6 +81,7 @@ with_ours() {
   )
 }
 cache=$(with_ours printenv RINGCHECK_CACHE) || exit 2
+gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c .)
 mapfile -t for_mpirun < <(with_ours env | grep '^OMPI_')
 
 # Where the side of BASE_REF is: a worktree of its commit, made once and kept for a week.
@@ -122,7 +123,7 @@ build() {
   if [[ -n ${option[build]:-} ]]; then
     given "$side" "" "${option[build]}"
   elif [[ -n $ours && -n $ref ]]; then
-    RINGCHECK_TESTS=1 "${folder[$side]}/ci/build.sh" release ringcheck_command ringcheck_bench
+    RINGCHECK_TESTS=1 "${folder[$side]}/ci/build.sh" release ringcheck_command ringcheck_bench ringcheck_scaling
   fi
 }
 
@@ -139,10 +140,21 @@ verify() {
   program "$side" ringcheck verify "${cases[@]}" --json "$result" "${more[@]}"
 }
 
+# What is timed on GPUs: a ring over all of them, by the kernels that a trainer would take.
+on_gpus() {
+  local kernel
+  for kernel in wgmma cudnn; do
+    echo "--case=ring:p2p/headtail/$kernel/causal/thread/cuda/P$gpus/hq32/hkv8/s16K/d128/bf16"
+  done
+}
+
 bench() {
-  local side=$1 result=$2
+  local side=$1 result=$2 cases
   if [[ -n ${option[bench]:-} ]]; then
     given "$side" "$result" "${option[bench]}"
+  elif ((gpus)); then
+    mapfile -t cases < <(on_gpus)
+    program "$side" ringcheck_scaling "${cases[@]}" --pairs 5 --json "$result"
   else
     program "$side" ringcheck_bench --json "$result" --benchmark_filter="${option[benchmarks]}" --benchmark_min_time=0.05
   fi

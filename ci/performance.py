@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""ci/performance.py            writes the tables of docs/performance.md, from reports/results/speed
+ci/performance.py --check       says whether they are equal to those results
+
+The files there are results of ringcheck_scaling and of bench/peers/pytorch.py, taken in one sitting of a machine.
+"""
+import collections
+import json
+import pathlib
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS, PAGE = ROOT / "reports/results/speed", ROOT / "docs/performance.md"
+BEGINNING, END = "<!--beginning of what ci/performance.py writes-->\n", "<!--end-->"
+PROBLEM = ("heads", "kv_heads", "seq", "dim", "dtype", "mask")
+PASSES = ("forward_", "")
+
+
+def median(measurement):
+    return statistics.median(measurement["samples"])
+
+
+class Row:
+    """Who computed a problem on how many devices, at how many TFLOP/s each, forward and with backward."""
+
+    def __init__(self, parts, devices):
+        self.problem = tuple(parts[part] for part in PROBLEM)
+        self.devices, self.rates, self.exposed = devices, {}, None
+        if parts["subject"] == "ours":
+            how = "threads" if parts["world_kind"] == "thread" else "processes"
+            self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
+        else:
+            self.who = "PyTorch `context_parallel`" if devices > 1 else "PyTorch"
+            self.how = ", ".join(filter(None, (parts["kernel"], parts.get("rotation"))))
+        if devices == 1 and parts["subject"] == "ours":
+            self.who = "RingCheck, one rank"
+
+
+def rows_of(measurements):
+    """By problem; of a case of several devices its run on one device is a row of its own."""
+    rows = {}
+    for one in measurements:
+        parts, name = one["parts"], one["name"]
+        devices = int(parts["devices"])
+        for prefix in PASSES:
+            for suffix, many in (("tflops_per_device", True), ("tflops_on_one", False)):
+                if name == prefix + suffix:
+                    row = Row(parts, devices if many else 1)
+                    row = rows.setdefault((row.problem, row.devices, row.who, row.how), row)
+                    row.rates.setdefault(prefix, median(one))
+        if name == "exposed_communication" and devices > 1:
+            row = Row(parts, devices)
+            rows.setdefault((row.problem, devices, row.who, row.how), row).exposed = median(one)
+    return list(rows.values())
+
+
+def table(problem, rows):
+    best = {prefix: max((row.rates[prefix] for row in rows if row.devices == 1 and prefix in row.rates), default=None)
+            for prefix in PASSES}
+    heads, kv_heads, seq, dim, dtype, mask = problem
+    text = [f"\n### {heads} query and {kv_heads} key heads of {dim}, {int(seq) // 1024}K tokens, {dtype}, {mask}\n\n",
+            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed |\n|--:|---|---|--:|--:|--:|--:|--:|\n"]
+    for row in sorted(rows, key=lambda row: (row.devices, -row.rates.get("", 0))):
+        cells = []
+        for prefix in PASSES:
+            rate = row.rates.get(prefix)
+            cells += [f"{rate:.0f}" if rate else "-", f"{rate / best[prefix]:.2f}" if rate and best[prefix] else "-"]
+        exposed = "-" if row.exposed is None else f"{100 * row.exposed:.0f} %"
+        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} | {exposed} |\n")
+    return "".join(text)
+
+
+def written():
+    results = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
+    by_machine = collections.defaultdict(list)
+    for result in results:
+        by_machine[result["environment"]["device"].split(",")[0]].append(result)
+    text = []
+    for machine, its in sorted(by_machine.items()):
+        ours = sorted({one["environment"]["commit"][:7] for one in its if "ringcheck" in one["environment"]["command"]})
+        peers = sorted({one["environment"]["version"] for one in its if "peers" in one["environment"]["command"]})
+        text.append(f"\n## {machine}\n\nRingCheck at {', '.join(ours)}; PyTorch {', '.join(peers) or 'not run'}; "
+                    f"{min(one['environment']['started'] for one in its)}.\n")
+        problems = collections.defaultdict(list)
+        for row in rows_of([one for result in its for one in result["measurements"]]):
+            problems[row.problem].append(row)
+        for problem in sorted(problems, key=lambda key: (int(key[2]), [-int(heads) for heads in key[:2]], key)):
+            text.append(table(problem, problems[problem]))
+    return "".join(text)
+
+
+def main(words):
+    if words not in ([], ["--check"]):
+        sys.exit(__doc__)
+    page = PAGE.read_text()
+    before, _, rest = page.partition(BEGINNING)
+    _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"ci/performance.py: {PAGE} has no place for the tables: {BEGINNING.strip()} ... {END}")
+    new = before + BEGINNING + written() + END + after
+    if not words:
+        PAGE.write_text(new)
+    elif new != page:
+        sys.exit("ci/performance.py: docs/performance.md differs from reports/results/speed; run ci/performance.py")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
