@@ -4,7 +4,7 @@
 """ci/performance.py            writes the tables of docs/performance.md, from reports/results/speed
 ci/performance.py --check       says whether they are equal to those results
 
-The files there are results of ringcheck_scaling and of bench/peers/pytorch.py, taken in one sitting of a machine.
+The files there are results of ringcheck_scaling and of bench/peers/pytorch.py.
 """
 import collections
 import json

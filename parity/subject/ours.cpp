@@ -26,11 +26,14 @@ Mask other_mask(Mask mask) {
   return mask;
 }
 
-// These, taken from an attention that has run under another mask.
+// These, taken from an attention that has run under another mask, where its kernel computes one.
 ContextParallel::Options used_before(Communicator& comm, const ContextParallel::Options& parts,
                                      const Problem& other) {
   ContextParallel::Options others = parts;
   others.plan.scores.mask = other_mask(others.plan.scores.mask);
+  const BlockShape shape{other.q.scalar_type(), comm.device(), other.q.size(0), other.q.size(1),
+                         other.k.size(1), other.q.size(3), other.v.size(3)};
+  if (refuses(others.strategy, others.plan, shape)) others.plan.scores.mask = parts.plan.scores.mask;
   ContextParallel first(comm, others);
   solve_aside(first, other);
   ContextParallel::Options used = first.options();

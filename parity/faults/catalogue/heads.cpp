@@ -180,14 +180,6 @@ const FaultGroup group{"heads", {
     .wrong = "O travels in float32 and is rounded where it arrives: twice the bytes",
     .site = Site::kCommunicator, .cases = {kHeads}, .dtypes = kIn16Bits,
     .names = {.words = {"bytes sent"}}, .subject = with_labelled(kOut, sent_wide)}},
-  {"o_by_heads_not_awaited", {
-    .operators = {"M43"}, .stands_for = "TransformerEngine#1624",
-    .wrong = "nobody waits for the heads of O that others computed",
-    .site = Site::kCommunicator, .cases = {kHeads}, .names = kForward,
-    .subject = with_labelled(kOut, [](Communicator& comm, Posting posting) {
-      static_cast<void>(post(comm, std::move(posting)));
-      return Pending();
-    })}},
 }};
 
 }  // namespace
