@@ -79,11 +79,11 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(len(tiles), 3)
         for gpu, branch, verdict, marks in tiles:
             where = "device LIKE ? AND branch = ? AND cases > 0"
-            runs = self.query(f"SELECT passed, cases, failed, hang, inconclusive FROM runs WHERE {where} ORDER BY started, run",
+            runs = self.query(f"SELECT passed, cases, failed, crash + hang, inconclusive FROM runs WHERE {where} ORDER BY started, run",
                               "cpu" if gpu == "CPU" else f"%{gpu}%", branch)
-            passed, cases, failed, hang, inconclusive = runs[-1]
+            passed, cases, failed, ended, inconclusive = runs[-1]
             self.assertIn(f"{passed} of {cases} passed", verdict)
-            self.assertIn("CRASH" if hang else "FAIL" if failed else "OPEN" if inconclusive else "PASS", verdict)
+            self.assertIn("CRASH" if ended else "FAIL" if failed else "OPEN" if inconclusive else "PASS", verdict)
             self.assertEqual(marks, len(runs))
 
     def test_runs_are_those_of_the_table(self):

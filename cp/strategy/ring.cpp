@@ -76,7 +76,7 @@ Arguments parse(std::string_view text) {
   const std::string rotation(text.substr(1));
   const std::string name = rotation.substr(0, rotation.find('['));
   if (!Rotations::all().contains(name))
-    throw std::invalid_argument("unknown rotation '" + name + "'; name one that is known: " + names_of_rotations());
+    throw std::invalid_argument("unknown rotation '" + rotation + "'; name one that is known: " + names_of_rotations());
   if (name == rotation) return {name, {}};
   if (rotation.substr(name.size()) != kKeep)
     throw std::invalid_argument("rotation '" + rotation + "': the only option is [keep]");

@@ -142,7 +142,7 @@ TEST(Verify, TheSmokeProfileHasEverything) {
   std::set<std::string> seen;
   for (const parity::Case& test : cases) {
     seen.insert("P" + std::to_string(test.world));
-    seen.insert(test.arguments.substr(1));
+    seen.insert(test.strategy == "ring" ? test.arguments.substr(1) : test.strategy);
     seen.insert(test.balance + std::to_string(test.block));
     seen.insert(parity::mask_text(test.mask).substr(0, parity::mask_text(test.mask).find('[')));
     seen.insert(parity::dtype_text(test.dtype));
@@ -156,7 +156,8 @@ TEST(Verify, TheSmokeProfileHasEverything) {
     seen.insert("batch" + std::to_string(test.batch));
     seen.insert(test.scale ? "scale" : "default scale");
   }
-  std::set<std::string> want{"P1",
+  std::set<std::string> want{"ulysses",
+                             "P1",
                              "P2",
                              "P3",
                              "P4",

@@ -42,7 +42,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT / "python", folder / "python", ignore=shutil.ignore_patterns("tests", "__pycache__"))
     run(*PIP, "wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", folder, folder / "python",
-        env=os.environ | {"RINGCHECK_BUILD": str(BUILD)})
+        env=newcomer() | {"RINGCHECK_BUILD": str(BUILD)})
     return next(folder.glob("*.whl"))
 
 
