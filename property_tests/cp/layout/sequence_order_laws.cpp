@@ -53,7 +53,7 @@ RC_GTEST_PROP(SequenceOrder, TakeIsShard, ()) {
   const Drawn d = drawn();
   const SequenceOrder order = d.order();
   for (int rank = 0; rank < d.cut.world; ++rank) {
-    const Positions& positions = d.shards()[rank];
+    const Positions positions = d.shards()[rank];
     at::Tensor expected = shard(d.sequence, 2, positions);
     const at::Tensor taken = unwritten(d.sequence, positions.count());
     order.take(d.sequence, rank, taken, 0);
