@@ -6,6 +6,7 @@
 
 #include <map>
 #include <random>
+#include <utility>
 
 namespace ringcheck::parity {
 namespace {
@@ -26,20 +27,21 @@ void mark_positions(const at::Tensor& where, const Positions& positions) {
 
 using Edit = std::function<void(ContextParallel::Options&, Communicator&, double epsilon)>;
 
-// The last rank's O is not divided by the whole sum: its LSE says so, too.
+// What the last rank holds before its first merge was not divided by its whole sum: its LSE says so,
+// too. On one rank, which merges nothing, this shows nothing.
 void wrong_normaliser(ContextParallel::Options& options, Communicator& comm, double epsilon) {
   if (comm.rank() != comm.size() - 1) return;
-  options.plan.merge = [epsilon, merge = options.plan.merge](const Partial& a, const Partial& b) {
-    Partial sum = merge(a, b);
-    if (!a.lse.isneginf().all().item<bool>()) return sum;  // once, at the first step
-    return Partial{sum.out / (1 + epsilon), sum.lse + std::log1p(epsilon)};
+  options.plan.merge = [epsilon, merge = options.plan.merge, first = true](
+                           const Partial& a, const Partial& b) mutable {
+    if (!std::exchange(first, false)) return merge(a, b);
+    const at::Tensor wide = a.out.to(accumulation_type(a.out.scalar_type()));
+    return merge({wide / (1 + epsilon), a.lse + std::log1p(epsilon)}, b);
   };
 }
 
 // The weight of the later of two parts, on every rank.
 void wrong_weight(ContextParallel::Options& options, Communicator&, double epsilon) {
   options.plan.merge = [epsilon, merge = options.plan.merge](const Partial& a, const Partial& b) {
-    if (a.lse.isneginf().all().item<bool>()) return merge(a, b);
     return merge(a, {b.out, b.lse + std::log1p(epsilon)});
   };
 }

@@ -46,6 +46,7 @@ struct ExpectedStep {
 struct ExpectedResult {
   bool rounded_o = false;           // in the dtype: nothing is left to round
   bool finished_gradients = false;  // rotated back, and in the dtype
+  bool one_gradient_block = false;  // dK and dV are one, in the accumulation type
 };
 struct ExpectedCounters {
   ExpectedPass forward, backward;

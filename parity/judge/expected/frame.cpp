@@ -8,8 +8,8 @@ namespace ringcheck::parity {
 
 // A forward pass leaves O and LSE, and q where it had to change it: rotated, or with pads cleared.
 // A backward pass holds these, D = rowsum(dO * O) and dO where it had to clear pads, and leaves dQ,
-// dK and dV. In the accumulation type dK and dV are the block that came home, where there are more
-// ranks than one: dV keeps it alive also where dK was rotated back at home.
+// dK and dV. In the accumulation type dV keeps the one block alive in which both came, also where dK
+// was rotated back.
 void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
   const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
   const int64_t wide = wide_bytes(test);
@@ -32,9 +32,8 @@ void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
   }
   forward.after += saved;
   backward.after += saved + rows * test.dim * e + kv_block_bytes(test) +
-                    (rotates && e == wide && test.world > 1 && !expected.result.finished_gradients
-                         ? keys * test.dim * e
-                         : 0);
+                    (rotates && e == wide && expected.result.one_gradient_block ? keys * test.dim * e
+                                                                                : 0);
 }
 
 }  // namespace ringcheck::parity

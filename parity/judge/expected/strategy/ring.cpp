@@ -62,6 +62,7 @@ ExpectedCounters counters(const Case& test, int rank) {
   const int64_t kv = kv_block_bytes(test), last = test.world - 1;
   expected.kv_bytes = moves.kv_held(test.world, last) * kv;
   expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
+  expected.result.one_gradient_block = test.world > 1;  // that which came home
   const int64_t kept = keep ? expected.kv_bytes : kv;
   expected.forward_stock.after = expected.backward_stock.after = kept;
   const int64_t total = expected.forward.bytes + expected.backward.bytes;

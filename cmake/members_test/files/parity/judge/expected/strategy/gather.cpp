@@ -34,6 +34,7 @@ ExpectedCounters counters(const Case& test, int rank) {
          {attending, attending + dq + gradient + std::max(sum, gradient + leaving)}});
   }
   expected.forward_stock.after = expected.backward_stock.after = expected.kv_bytes;
+  expected.result.one_gradient_block = true;
   expected.sent_to.assign(test.world, kv + gradient);
   expected.sent_to[rank] = 0;
   expected.received_from = expected.sent_to;
