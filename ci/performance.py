@@ -12,9 +12,9 @@ import pathlib
 import statistics
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "reports/results/speed", ROOT / "docs/performance.md"
-BEGINNING, END = "<!--beginning of what ci/performance.py writes-->\n", "<!--end-->"
+from pages.section import ROOT, write_section
+
+RESULTS = ROOT / "reports/results/speed"
 PROBLEM = ("heads", "kv_heads", "seq", "dim", "dtype", "mask")
 PASSES = ("forward_", "")
 
@@ -92,20 +92,5 @@ def written():
     return "".join(text)
 
 
-def main(words):
-    if words not in ([], ["--check"]):
-        sys.exit(__doc__)
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGINNING)
-    _, end, after = rest.partition(END)
-    if not end:
-        sys.exit(f"ci/performance.py: {PAGE} has no place for the tables: {BEGINNING.strip()} ... {END}")
-    new = before + BEGINNING + written() + END + after
-    if not words:
-        PAGE.write_text(new)
-    elif new != page:
-        sys.exit("ci/performance.py: docs/performance.md differs from reports/results/speed; run ci/performance.py")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    write_section("ci/performance.py", "docs/performance.md", written(), sys.argv[1:], __doc__)

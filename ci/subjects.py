@@ -14,9 +14,9 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "reports/results/subjects", ROOT / "docs/subjects.md"
-BEGINNING, END = "<!--beginning of what ci/subjects.py writes-->\n", "<!--end-->"
+from pages.section import ROOT, write_section
+
+RESULTS = ROOT / "reports/results/subjects"
 ADAPTER = re.compile(r"python\[ringcheck\.adapters\.(\w+):(\w+)\]")
 
 
@@ -78,19 +78,9 @@ def written():
 
 def main(words):
     if words[:1] == ["--keep"] and len(words) in (2, 3):
-        return keep(*words[1:])
-    if words not in ([], ["--check"]):
-        sys.exit(__doc__)
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGINNING)
-    _, end, after = rest.partition(END)
-    if not end:
-        sys.exit(f"ci/subjects.py: {PAGE} has no place for the tables: {BEGINNING.strip()} ... {END}")
-    new = before + BEGINNING + written() + END + after
-    if not words:
-        PAGE.write_text(new)
-    elif new != page:
-        sys.exit("ci/subjects.py: docs/subjects.md differs from reports/results/subjects; run ci/subjects.py")
+        keep(*words[1:])
+    else:
+        write_section("ci/subjects.py", "docs/subjects.md", written(), words, __doc__)
 
 
 if __name__ == "__main__":
