@@ -42,7 +42,7 @@ TEST(Registry, NamesAreFixed) {
   using testing::IsSupersetOf;
   EXPECT_THAT(names<Balancers>(), IsSupersetOf({"contiguous", "headtail", "striped"}));
   EXPECT_THAT(names<Rotations>(), IsSupersetOf({"allgather", "alltoall", "p2p"}));
-  EXPECT_THAT(names<Strategies>(), IsSupersetOf({"ring", "ulysses"}));
+  EXPECT_THAT(names<Strategies>(), IsSupersetOf({"gathered", "ring", "ulysses"}));
   EXPECT_THAT(names<AttentionKernels>(), IsSupersetOf({"flash", "plain"}));
   EXPECT_THAT(names<parity::Oracles>(),
               IsSupersetOf({"parity", "counters", "rope", "census", "ownership", "routing",

@@ -51,22 +51,6 @@ bool same_tensors(const BlockShape& a, const BlockShape& b) {
 
 }  // namespace
 
-std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
-                                   BlockShape shape) {
-  if (auto reason = strategy.refuses(plan, shape)) return reason;
-  if (strategy.blocks) {
-    for (const BlockShape& block : strategy.blocks(plan, shape))
-      if (auto reason = plan.kernel->refuses(block)) return reason;
-    return std::nullopt;
-  }
-  for (const Positions& queries : plan.layout.queries)
-    for (const Positions& keys : plan.layout.keys) {
-      shape.visibility = {plan.scores.mask, queries, keys};
-      if (auto reason = plan.kernel->refuses(shape)) return reason;
-    }
-  return std::nullopt;
-}
-
 ContextParallel::ContextParallel(Communicator& comm, Options options)
     : comm_(comm), options_(std::move(options)) {
   Plan& plan = options_.plan;

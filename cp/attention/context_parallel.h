@@ -68,9 +68,4 @@ class ContextParallel {
   std::vector<BlockShape> checked_;  // that the plan runs on
 };
 
-// Why a plan of a strategy cannot run on blocks of this shape, or nothing: asks the strategy, and
-// the kernel about every block that the strategy hands to it.
-std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
-                                   BlockShape shape);
-
 }  // namespace ringcheck

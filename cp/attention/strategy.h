@@ -28,6 +28,9 @@ class Strategy {
   virtual Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) = 0;
 };
 
+// Blocks of the queries of every rank against the keys of every rank.
+std::vector<BlockShape> pairs_of_shards(const Plan& plan, const BlockShape& shape);
+
 // A strategy and what belongs to it. Its arguments are the text behind its name: ":p2p" of
 // "ring:p2p".
 struct StrategyEntry {
@@ -39,17 +42,23 @@ struct StrategyEntry {
   std::function<std::unique_ptr<Strategy>(Communicator&, const Plan&)> make;
   // Why it cannot compute blocks of this shape, beside what the kernel says.
   std::function<std::optional<std::string>(const Plan&, const BlockShape&)> refuses;
-  std::function<int(int world)> partials;  // how many partial results a row of O is merged from
+  // How many partial results a row of O, or of a gradient, is at most merged from.
+  std::function<int(int world)> partials;
   // Of values(), the others whose result is the same bit for bit, by a deterministic kernel.
   std::function<std::vector<std::string>(std::string_view arguments)> same_bits;
   // Among these arguments and same_bits, those that stand for all of them.
   std::function<std::string(std::string_view arguments)> representative;
-  // The blocks that it hands to the kernel, which is asked about each. Null: every pair of shards.
-  std::function<std::vector<BlockShape>(const Plan&, const BlockShape&)> blocks = {};
-  // Query and key-value heads must be multiples of this. Null: of 1.
-  std::function<int64_t(int world)> heads_unit = {};
+  // The blocks that it hands to the kernel, which is asked about each.
+  std::function<std::vector<BlockShape>(const Plan&, const BlockShape&)> blocks = pairs_of_shards;
+  // Query and key-value heads must be multiples of this.
+  std::function<int64_t(int world)> heads_unit = [](int) { return int64_t{1}; };
   bool finishes_gradients = false;  // by Plan::finished, and dv in the dtype
 };
 using Strategies = Registry<StrategyEntry>;
+
+// Why a plan of a strategy cannot run on blocks of this shape, or nothing: asks the strategy, and
+// the kernel about every block that the strategy hands to it.
+std::optional<std::string> refuses(const StrategyEntry& strategy, const Plan& plan,
+                                   const BlockShape& shape);
 
 }  // namespace ringcheck

@@ -100,9 +100,8 @@ constexpr const char* kLast[] = {"mask", "seed"};
 }  // namespace
 
 void deal_heads(Case& test) {
-  const auto& unit_of = Strategies::at(test.strategy).heads_unit;
-  if (!unit_of) return;
-  const int64_t group = test.q_heads / test.kv_heads, unit = unit_of(test.world);
+  const int64_t group = test.q_heads / test.kv_heads;
+  const int64_t unit = Strategies::at(test.strategy).heads_unit(test.world);
   test.kv_heads = (test.kv_heads + unit - 1) / unit * unit;
   test.q_heads = test.kv_heads * group;
 }

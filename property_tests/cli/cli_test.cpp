@@ -156,7 +156,8 @@ TEST(Verify, TheSmokeProfileHasEverything) {
     seen.insert("batch" + std::to_string(test.batch));
     seen.insert(test.scale ? "scale" : "default scale");
   }
-  std::set<std::string> want{"ulysses",
+  std::set<std::string> want{"gathered",
+                             "ulysses",
                              "P1",
                              "P2",
                              "P3",

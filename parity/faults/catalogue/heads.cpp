@@ -3,7 +3,7 @@
 // Heads are exchanged for positions wrongly (strategy ulysses).
 #include <ATen/ATen.h>
 
-#include "parity/faults/decorators/subject.h"
+#include "parity/faults/decorators/strategy.h"
 #include "parity/faults/fault.h"
 
 namespace ringcheck::parity {
@@ -16,46 +16,6 @@ constexpr const char* kRaggedHeads = "ulysses/headtail/causal/P3/b2/hq12/hkv6/s3
 constexpr const char* kIn = "q, k and v by heads";
 constexpr const char* kOut = "o to its ranks";
 
-// Our strategy with something done to what it is given, and to what it returns.
-struct AroundStrategy {
-  using Change = std::function<at::Tensor(const at::Tensor&, int world)>;
-  Change q = {}, o = {}, lse = {}, d_o = {}, dq = {}, dk = {};  // none: as it is
-};
-
-class Changed final : public Strategy {
- public:
-  Changed(std::unique_ptr<Strategy> strategy, AroundStrategy around, int world)
-      : strategy_(std::move(strategy)), around_(std::move(around)), world_(world) {}
-
-  Partial forward(const QBlock& q, const KvBlock& own) override {
-    Partial part = strategy_->forward({changed(around_.q, q.q), q.positions}, own);
-    return {changed(around_.o, part.out), changed(around_.lse, part.lse)};
-  }
-  Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
-    const Saved given{changed(around_.d_o, saved.o), changed(around_.d_o, saved.lse),
-                      changed(around_.d_o, saved.d), changed(around_.d_o, saved.d_o)};
-    Gradients sum = strategy_->backward({changed(around_.q, q.q), q.positions}, own, given);
-    return {changed(around_.dq, sum.dq), changed(around_.dk, sum.dk), sum.dv};
-  }
-
- private:
-  at::Tensor changed(const AroundStrategy::Change& change, const at::Tensor& x) const {
-    return change ? change(x, world_).contiguous() : x;
-  }
-
-  std::unique_ptr<Strategy> strategy_;
-  AroundStrategy around_;
-  int world_;
-};
-
-SharedSubject with_around_strategy(AroundStrategy around) {
-  return with_parts([=](Parts& parts, Communicator&, const Case&) {
-    parts.strategy.make = [=, make = parts.strategy.make](Communicator& comm, const Plan& plan) {
-      return std::make_unique<Changed>(make(comm, plan), around, comm.size());
-    };
-  });
-}
-
 // Heads 0, P, 2P, ... first, then 1, P + 1, ...: as cards are dealt; and back.
 at::Tensor dealt(const at::Tensor& x, int world) {
   return x.unflatten(1, {x.size(1) / world, world}).transpose(1, 2).flatten(1, 2);
@@ -67,48 +27,6 @@ at::Tensor collected(const at::Tensor& x, int world) {
 // The heads of each rank for those of the rank before it.
 at::Tensor of_the_neighbour(const at::Tensor& x, int world) {
   return x.roll(x.size(1) / world, 1);
-}
-
-// The strategy believes that the shards hold these positions.
-SharedSubject in_order_of(std::function<std::vector<Positions>(const Layout&)> shards) {
-  return with_parts([=](Parts& parts, Communicator&, const Case&) {
-    parts.strategy.make = [=, make = parts.strategy.make](Communicator& comm, const Plan& plan) {
-      Plan other = plan;
-      other.layout = Layout::of_both(shards(plan.layout));
-      return make(comm, other);
-    };
-  });
-}
-
-// As if the ranks held plain pieces.
-std::vector<Positions> one_after_the_other(const Layout& layout) {
-  std::vector<Positions> shards;
-  int64_t begin = 0;
-  for (const Positions& held : layout.queries) {
-    shards.push_back({{begin, count(held)}});
-    begin += count(held);
-  }
-  return shards;
-}
-
-// Transfers of one label made another way.
-SharedSubject with_labelled(const char* label, std::function<Pending(Communicator&, Posting)> way) {
-  return with_transfers([=](Communicator&) {
-    return [=](Communicator& comm, Posting posting) {
-      return posting.is(label) ? way(comm, std::move(posting)) : post(comm, std::move(posting));
-    };
-  });
-}
-
-// What came from one rank is taken for what came from another one.
-Pending peers_mixed_up(Communicator& comm, Posting posting) {
-  auto& first = posting.receives[0];
-  for (Message& other : posting.receives)
-    if (other.peer != first.peer && other.data.sizes() == first.data.sizes()) {
-      std::swap(first.data, other.data);
-      break;
-    }
-  return post(comm, std::move(posting));
 }
 
 // Entries of the batch that came from one rank, each for the other.

@@ -26,6 +26,8 @@ const char* const kCases[] = {
     "ring:allgather/headtail/plain/docfull[17,5:9,11]/b2/hq4/hkv1/s37/d8/float32",
     "ring:allgather[keep]/contiguous/plain/causal/hq4/hkv2/s30/d8/float64/rope:half[500000,llama3]",
     "ring:allgather[keep]/striped[2]/plain/full/hq2/hkv1/s3/d8/bf16/scale:0.25",
+    "gathered/headtail/plain/causal/b2/hq8/hkv4/s37/d8/dv6/bf16/rope:half[10000]",
+    "gathered[1]/striped[3]/flash/doc[9:12,8,1:3,14]/hq4/hkv2/s37/d8/float32",
     "ulysses/headtail/plain/causal/b2/hq24/hkv12/s37/d8/dv6/bf16/rope:half[10000]",
     "ulysses/striped[3]/flash/doc[9:12,8,1:3,14]/hq12/hkv12/s37/d8/float32"};
 

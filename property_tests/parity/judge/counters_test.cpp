@@ -153,6 +153,21 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ulysses.sent_to, (std::vector<int64_t>{816, 0}));
   EXPECT_EQ(ulysses.kv_bytes, 240 + 120 + 240);
   EXPECT_EQ(ulysses.forward_stock.after, 240 + 192 + 240 + 2 * (288 + 96));
+  // The same in two groups of heads: K and V once a pass to the other rank, backward their gradients in
+  // float32, 480 bytes. Held is the own block, a group in order, and the next one sent and arriving.
+  const auto gathered =
+      expected_counters(parity::parse_case("gathered/contiguous/full/P2/b2/hq4/hkv2/s6/d4/dv6/bf16")).at(1);
+  EXPECT_EQ(gathered.forward.bytes, 240);
+  EXPECT_EQ(gathered.forward.messages, 2);
+  EXPECT_EQ(gathered.backward.bytes, 240 + 480);
+  EXPECT_EQ(gathered.backward.messages, 4);
+  EXPECT_EQ(gathered.forward.pairs, 2 * 4 * 18);
+  EXPECT_EQ(gathered.forward.steps, 2);
+  EXPECT_EQ(gathered.forward.merges, 0);
+  EXPECT_EQ(gathered.sent_to, (std::vector<int64_t>{240 + 240 + 480, 0}));
+  EXPECT_EQ(gathered.kv_bytes, 240 + 240 + 3 * 120);
+  EXPECT_EQ(gathered.traveller_bytes, 480 + 3 * 240);
+  EXPECT_EQ(gathered.forward_stock.after, 240 + 288 + 96);
   const auto alone = expected_counters(parity::parse_case("ring:p2p/P1")).at(0);
   EXPECT_EQ(alone.forward.bytes + alone.backward.bytes + alone.backward.messages, 0);
 }
