@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck worker: runs cases under the supervisor. Not meant to be typed.
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,6 +22,7 @@
 #include "cli/workers/status_file.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
+#include "cp/device/moment.h"
 #include "cp/error.h"
 #include "cp/worlds/job.h"
 #include "parity/faults/self_test/self_test.h"
@@ -85,9 +87,24 @@ bool passes_self_test(const std::vector<parity::Case>& cases, const Options& opt
   }
 }
 
-// What goes wrong in a case is its verdict.
+// Whether this process can still compute where the case did: on a GPU an illegal access ends all that
+// the process may do there.
+bool still_computes(const parity::Case& test) {
+  const at::DeviceType type = parity::device_type_of(test);
+  try {
+    for (int gpu = 0; type != at::kCPU && gpu < device_count(type); ++gpu)
+      at::ones({1}, at::Device(type, static_cast<at::DeviceIndex>(gpu))).item<float>();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// What goes wrong in a case is its verdict. Throws where nothing can be computed after it: the next
+// case needs another process.
 reports::CaseResult judged(const parity::Case& test, const parity::RunOptions& run) {
   const auto crashed = [&](const char* why) {
+    if (!still_computes(test)) throw std::runtime_error(why);
     return to_result(test, reports::Status::kCrash, why);
   };
   try {
