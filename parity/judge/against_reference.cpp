@@ -3,7 +3,12 @@
 #include "parity/judge/against_reference.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "parity/judge/device_test.h"
 #include "parity/judge/devices/on_devices.h"
 #include "parity/judge/reference_rope.h"
 #include "parity/judge/sampling.h"
@@ -63,7 +68,19 @@ std::vector<Tally> AgainstReference::operator()() const {
   std::vector<Tally> sums(std::size(kTensors));
   for (const auto& part : parts)
     for (size_t i = 0; i < sums.size(); ++i) sums[i].add(part[i]);
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (comparable_[i] && judged(i)) demand_whole(kTensors[i], sums[i]);
   return sums;
+}
+
+// However the work was cut, every element was compared.
+void AgainstReference::demand_whole(const NamedTensor& named, const Tally& sum) const {
+  const auto compared = std::accumulate(sum.compared.begin(), sum.compared.end(), 0.0);
+  const auto slots = static_cast<int64_t>((is_of_keys(named) ? keys_ : queries_).size());
+  const auto due = (evidence_.outcome.tensors.*named.tensor).numel() / std::max<int64_t>(1, evidence_.test.seq) * slots;
+  if (compared != static_cast<double>(due))
+    throw SelfTestFailed(c10::str("self-test: the judge compared ", compared, " of ", due,
+                                  " elements of ", named.name));
 }
 
 reference::Judge AgainstReference::judge_of_all() const {

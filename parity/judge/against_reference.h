@@ -35,6 +35,7 @@ class AgainstReference {
  private:
   reference::Judge judge_of_all() const;
   std::vector<Tally> tallies(reference::Range run, const reference::Judgement& truth) const;
+  void demand_whole(const NamedTensor& named, const Tally& sum) const;
   Tally tally_of(const NamedTensor& named, reference::Range run,
                  const reference::Judgement& truth) const;
 

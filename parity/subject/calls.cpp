@@ -65,7 +65,7 @@ RankRecord counted(const Communicator& comm, const Traffic& traffic, const Memor
 void meet_libraries(at::Device device) {
   if (device.is_cpu()) return;
   const at::Tensor some = at::ones({2, 8, 8}, at::TensorOptions(device).dtype(at::kFloat));
-  at::bmm(some, some);  // of one matrix it would be another library
+  at::bmm(some, some);
 }
 
 RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,

@@ -61,14 +61,14 @@ RankOutput both_passes(Communicator& comm, const ContextParallel::Options& parts
   return output;
 }
 
-// The second backward pass through one graph counts.
+// Backward through one graph twice, first for another gradient of O: the second pass counts.
 RankOutput through_autograd(Communicator& comm, const ContextParallel::Options& parts,
                             const Problem& local) {
   const auto attention = std::make_shared<ContextParallel>(comm, parts);
   const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(true); };
   const at::Tensor q = leaf(local.q), k = leaf(local.k), v = leaf(local.v);
   const auto [o, lse] = context_parallel_attention(q, k, v, attention);
-  torch::autograd::grad({o}, {q, k, v}, {local.d_o}, /*retain_graph=*/true);
+  torch::autograd::grad({o}, {q, k, v}, {-local.d_o}, /*retain_graph=*/true);
   const auto gradients = torch::autograd::grad({o}, {q, k, v}, {local.d_o});
   return {o.detach(), lse, gradients[0], gradients[1], gradients[2], {}, {}, {}};
 }

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "cp/error.h"
 #include "parity/case/devices/on_device.h"
@@ -67,12 +68,21 @@ Run negated(Run run) {
   return run;
 }
 
+// A group is in the order that was asked for.
+void demand_rank(const Communicator& group, int asked) {
+  if (group.rank() != asked)
+    throw std::logic_error("split made rank " + std::to_string(group.rank()) + " of a group of what its key makes rank " +
+                           std::to_string(asked));
+}
+
 // Ranks of even and of odd number are two groups; each is split again, into its ranks in reverse.
 std::optional<Outcome> solve_in_group(const Run& run, Communicator& everybody,
                                       const Subject& subject) {
   const bool counts = everybody.rank() % 2 == 1;
   const auto half = everybody.split(counts ? 1 : 0, everybody.rank());
   const auto group = half->split(0, -half->rank());
+  demand_rank(*half, everybody.rank() / 2);
+  demand_rank(*group, half->size() - 1 - half->rank());
   auto outcome = solve_on_ranks(counts ? run : negated(run), *group, subject);
   return counts ? std::move(outcome) : std::nullopt;
 }
@@ -109,8 +119,11 @@ std::optional<Outcome> ProcessRanks::solve(const Run& run, const Subject& subjec
     comm->ledger().observe([this](const Operation& operation) { observer_(rank_, operation); });
   if (const WholeSubject* all = whole(subject))
     return is_first() ? std::optional(solved(run, *all)) : std::nullopt;
+  if (!run.in_other_group) return solve_on_ranks(run, *comm, subject);
   // The first rank stays the first: it knows what all of them returned.
-  const auto backwards = run.in_other_group ? comm->split(0, comm->rank() == 0 ? -comm->size() : -comm->rank()) : comm;
+  const bool first = comm->rank() == 0;
+  const auto backwards = comm->split(0, first ? -comm->size() : -comm->rank());
+  demand_rank(*backwards, first ? 0 : comm->size() - comm->rank());
   return solve_on_ranks(run, *backwards, subject);
 }
 

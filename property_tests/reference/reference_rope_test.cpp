@@ -135,5 +135,20 @@ TEST(RotaryEmbedding, RefusesOddDimensions) {
   EXPECT_THROW(rotate(at::zeros({1, 1, 2, 3}), {Full{}, 2}, rope), std::invalid_argument);
 }
 
+// Positions begin anew in each document: another cut of as long a sequence turns otherwise, also when
+// it is asked about right behind the first.
+TEST(RotaryEmbedding, EveryCutIntoDocumentsHasItsOwnPositions) {
+  Rope rope;
+  rope.pairing = Rope::Pairing::kHalf;
+  const at::Tensor x = at::ones({1, 1, 9, 4}, at::kDouble);
+  const auto turned = [&](const Documents& documents) {
+    return rotate(x, {DocumentCausal{documents}, 9}, rope);
+  };
+  const at::Tensor one = turned({{9, 9}}), two = turned({{4, 4}, {5, 5}});
+  EXPECT_TRUE(two.narrow(2, 0, 4).equal(one.narrow(2, 0, 4)));
+  EXPECT_TRUE(two.narrow(2, 4, 5).equal(one.narrow(2, 0, 5)));
+  EXPECT_FALSE(two.equal(one));
+}
+
 }  // namespace
 }  // namespace ringcheck::reference

@@ -248,5 +248,22 @@ TEST(Attention, RefusesToRunWithTf32) {
   EXPECT_NO_THROW(attention(in));
 }
 
+// A key whose score is beyond e^709 of all others takes everything, in whichever tile of keys it is.
+TEST(Reference, TheLargestScoreIsThatOfAllTiles) {
+  constexpr int64_t kKeys = 1100;
+  for (const int64_t largest : {0, 300, 700, 1099}) {
+    Inputs in = draw({.batch = 1, .q_heads = 1, .kv_heads = 1, .seq = kKeys, .dim = 8, .dim_v = 5},
+                     {Full{}, kKeys}, 23);
+    in.q.fill_(1);
+    in.k.zero_();
+    in.k.select(2, largest).fill_(1e3);
+    const Judgement judged = exactly(in);
+    const at::Tensor value = in.v.select(2, largest).unsqueeze(2).expand_as(judged.value.o);
+    EXPECT_TRUE(at::equal(judged.value.o, value)) << largest;
+    EXPECT_TRUE(at::isfinite(judged.value.lse).all().item<bool>()) << largest;
+    EXPECT_TRUE(at::isfinite(judged.value.dv).all().item<bool>()) << largest;
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck::reference_testing

@@ -60,6 +60,17 @@ void examine_statuses(const JudgeArithmetic& arithmetic, SelfTest& result) {
     result.demand(arithmetic.overall(oracles) == row.of_oracles,
                   "the judge says other things of a case than its oracles");
   }
+  // Whatever it is about, a failure fails; only a relation may show nothing beside others.
+  for (const About about : {About::kValues, About::kRelation, About::kForm})
+    for (const Status status : {kFail, kInconclusive}) {
+      std::vector<OracleVerdict> oracles(2);
+      oracles[0].status = kPass;
+      oracles[1].status = status;
+      oracles[1].about = about;
+      const bool heard = status == kFail || about != About::kRelation;
+      result.demand(arithmetic.overall(oracles) == (heard ? status : kPass),
+                    "the judge hears an oracle otherwise by what it is about");
+    }
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ class Examination {
     const std::set<std::string> names = passed(claims);
     if (name_ == "device-order")
       move_a_bit(names);
+    else if (oracle_.variations && oracle_.demand.same_bits)
+      turn_signs(names);
     if (claims.contract)
       miscount();
     else if (name_ == "leak")
@@ -132,6 +134,18 @@ class Examination {
                            known_.clean, others,           [] {}};
       demand(judge_(oracle_, moved).status == Status::kFail,
              "accepted another last bit of " + tensor);
+    }
+  }
+  // Of the last further run: some oracles look at a part of it alone.
+  void turn_signs(const std::set<std::string>& tensors) const {
+    for (const std::string& tensor : tensors) {
+      std::vector<Outcome> others = others_;
+      at::Tensor& x = *find(others.back(), tensor);
+      x = at::where(x == 0, at::ones_like(x), -x);
+      const Evidence turned{known_.test,  plain::subject(), known_.problem,
+                            known_.clean, others,           [] {}};
+      demand(judge_(oracle_, turned).status == Status::kFail,
+             "accepted other signs of " + tensor + " in a further run");
     }
   }
   // Beyond what its strategy holds more of.

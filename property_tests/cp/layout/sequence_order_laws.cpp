@@ -113,5 +113,17 @@ TEST(SequenceOrder, RunsMayGoBack) {
   EXPECT_TRUE(at::equal(back.view(-1), at::tensor({0, 1, 2, 3, 4, -1}, at::kFloat)));
 }
 
+// Spans of one size at unequal distances are no stripes.
+TEST(SequenceOrder, DistancesMayDiffer) {
+  const std::vector<Positions> shards{{{0, 2}, {4, 2}, {10, 2}}, {{2, 2}, {6, 2}, {8, 2}}};
+  const SequenceOrder order(shards, 12);
+  const at::Tensor sequence = at::arange(12).view({1, 1, 12}), whole = at::full_like(sequence, -1);
+  for (int rank = 0; rank < 2; ++rank) order.put(shard(sequence, 2, shards[rank]), rank, whole);
+  EXPECT_TRUE(whole.equal(sequence));
+  const at::Tensor taken = at::empty({1, 1, 6}, at::kLong);
+  order.take(sequence, 0, taken, -1);
+  EXPECT_TRUE(taken.view(-1).equal(at::tensor({0, 1, 4, 5, 10, 11}, at::kLong)));
+}
+
 }  // namespace
 }  // namespace ringcheck
