@@ -36,6 +36,9 @@ reference::Contracts contracts_of(const Case& test);
 // contract has for one of them.
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);
 
+// The same kernel in an implementation of which it is not known how it merges: by differences, too.
+reference::Contract merging_anyhow(reference::Contract contract);
+
 // The case under which charts stand: what gives the same numbers shares them.
 std::string chart_key(Case test);
 

@@ -22,7 +22,7 @@ struct Formulas {
   Tensors bound, sigma;
 
   Formulas(const Inputs& in, const Contract& contract, double W) {
-    const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e] = contract;
+    const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
     const int64_t shared = in.q.size(1) / in.k.size(1);
     const Range all{0, in.mask.length};
     const Tensor seen = visible_pairs(in.mask, all, all);
@@ -70,16 +70,17 @@ struct Formulas {
         row(sq(P) * s_E) + unit * (n_eff / 3 + 2 + 3 * (1 + W) * (1 + sq(m) + sq(L)) + c_e * c_e);
     // (4)
     const Tensor w = P * B_E, r = rho_p(P * l) / l;
+    const Tensor M = (v.abs() * sees).amax(3, true);
     const Tensor spread = (row(w) * row(w * sq(v - O))).sqrt();
     EXPECT_TRUE((spread * (1 + 1e-12) >= row(w * (v - O).abs())).all().item<bool>());
     const Tensor B_O = spread + row((r + u_in * P) * v.abs()) +
                        (n * u_a + 4 * W * u_a * (1 + L.abs()) + u_m) * row(P * v.abs()) + rho_o(O) +
-                       step;
+                       step + 6 * u_d * M;
     const Tensor g = sq(O) + row(sq(P) * sq(v));
     const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4));
     const Tensor s_O = row(sq(P) * s_E * sq(v - O) + (sq(r) / 3 + sq(P) * in2) * sq(v)) +
                        g * normaliser + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
-                       (sq(rho_o(O)) + step * step) / 3;
+                       (sq(rho_o(O)) + step * step) / 3 + 4 * sq(u_d * M);
     // (5)
     const Tensor B_D = dot(dO.abs() * B_O) + dv * u_a * dot((dO * O).abs());
     const Tensor s_D = dot(sq(dO) * s_O) + sq(D) * normaliser +
@@ -145,6 +146,7 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
   Contract contract = GetParam().contract();
   contract.kappa = 4;
   contract.u_in = 0x1p-11;
+  contract.u_d = 0x1p-12;
   contract.eta_e = 0x1p-14;  // large enough that what underflows shows
   for (const auto& [name, mask] : masks(shape.seq)) {
     if (name.find("pads") != std::string::npos)

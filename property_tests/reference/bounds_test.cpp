@@ -31,6 +31,7 @@ std::vector<Arithmetic> arithmetics() {
           {"bf16_wide_operands", at::kBFloat16, at::kFloat, false, false},
           {"bf16_partials", at::kBFloat16, at::kFloat, true, true},
           {"fp32", at::kFloat, at::kFloat, false, false},
+          {"fp32_differences", at::kFloat, at::kFloat, false, false, true},
           {"fp64", at::kDouble, at::kDouble, false, false}};
 }
 
@@ -177,6 +178,20 @@ TEST(Bounds, CoarserArithmeticIsFound) {
     const Judgement judged = judge(inputs, contract.contract(), 4, Rope{});
     EXPECT_NE(excess(emulated_ring(inputs, coarser, 4), judged.value, judged.bound, kHard), "");
   }
+}
+
+// Where O is small beside a partial result, a merge by differences errs by a rounding of that one.
+TEST(Bounds, AMergeByDifferencesHasATermOfItsOwn) {
+  const Arithmetic ring{"fp32_differences", at::kFloat, at::kFloat, false, false, true};
+  Inputs inputs = draw(kShape, {Causal{}, kShape.seq}, 11, Family::kWide, at::kFloat);
+  inputs.scale *= 8;  // one key has nearly all the weight
+  const Tensors found = emulated_ring(inputs, ring, 4);
+  const Judgement judged = judge(inputs, ring.contract(), 4, Rope{});
+  EXPECT_EQ(excess(found, judged.value, judged.sigma, kStat), "");
+  Contract by_weights = ring.contract();
+  by_weights.u_d = 0;
+  const Judgement strict = judge(inputs, by_weights, 4, Rope{});
+  EXPECT_NE(excess(found, strict.value, strict.sigma, kStat), "");
 }
 
 // Rotation mixes the errors of a pair of channels: the bound of the rotated gradient, carried back,

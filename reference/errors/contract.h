@@ -18,6 +18,7 @@ struct Contract {
   double u_m = 0x1p-24;    // rounding of a partial result before the merge
   double kappa = 1;        // K-block of the matrix unit: a chain of n has n/kappa + kappa roundings
   double c_e = 4;          // error of exp, in units of u_a
+  double u_d = 0;          // rounding of a merge by differences, a + w (b - a); 0: by weights
 
   bool operator==(const Contract&) const = default;
 };

@@ -37,10 +37,15 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
   const Room room = Room::for_largest(tiles, group);
   const bool alike = models.forward.contract == models.backward.contract;
   BackwardErrors backward(models.backward, keys, room);
+  const bool differences = models.forward.contract.u_d > 0;
+  const at::Tensor largest_v =
+      differences ? largest_seen(keys, tiles).unsqueeze(1).expand_as(group.d_o) : at::Tensor();
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
-    const StripView view = view_of(strip, group, truth, tiles);
+    StripView view = view_of(strip, group, truth, tiles);
+    if (differences)
+      view.largest_v = stacked(largest_v, strip.rows);
     ScoreErrors scores(models.forward, view, keys, room);
     ScoreErrors again(models.backward, view, keys, room);  // the backward pass computes P anew
     const ForwardErrors forward = forward_errors(models.forward, view, keys, scores, room);

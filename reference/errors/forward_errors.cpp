@@ -83,13 +83,21 @@ Error output_error(const ErrorModel& model, const StripView& strip, const KeySum
   // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
   const at::Tensor spread = (o * sums.w - 2 * w_v).mul_(o).add_(w_v2).clamp_min_(0);
   const double u_p = model.contract.u_p, step = model.partial_step();
-  return {(spread * sums.w).sqrt_() + sums.terms[1] + (rounding + step),
-          (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.terms[0])
-              .mul_(o)
-              .add_(sums.terms[2])
-              .clamp_min_(0)
-              .addcmul_(rounding, rounding, 1. / 3)
-              .add_(step * step / 3)};
+  Error error{(spread * sums.w).sqrt_() + sums.terms[1] + (rounding + step),
+              (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.terms[0])
+                  .mul_(o)
+                  .add_(sums.terms[2])
+                  .clamp_min_(0)
+                  .addcmul_(rounding, rounding, 1. / 3)
+                  .add_(step * step / 3)};
+  if (strip.largest_v.defined()) {
+    // A merge by differences rounds b - a, at most 2 max |v|, its weight and their product; the
+    // weights by which these errors reach the end sum to 1 at most.
+    const at::Tensor difference = 2 * model.contract.u_d * strip.largest_v;
+    error.bound.add_(difference, 3);
+    error.variance.addcmul_(difference, difference);
+  }
+  return error;
 }
 
 Error delta_error(const ErrorModel& model, const StripView& strip, const Error& o,

@@ -35,6 +35,27 @@ Keys keys_of(const Group& group, const Tiles& tiles) {
           .queries = (tiles.queries * group.q.size(1)).view({1, -1, 1})};
 }
 
+at::Tensor largest_seen(const Keys& keys, const Tiles& tiles) {
+  at::Tensor largest_of_run = keys.v.magnitude();  // of `length` keys from each key on
+  const at::Tensor begin = tiles.begin.to(at::kLong), end = tiles.end.to(at::kLong);
+  const int64_t longest = (end - begin).max().item<int64_t>();
+  at::Tensor largest = at::zeros({largest_of_run.size(0), begin.numel(), largest_of_run.size(2)},
+                                 largest_of_run.options());
+  for (int64_t length = 1; length <= longest; length *= 2) {
+    // Two runs of half the keys or more cover all of them.
+    const at::Tensor queries = (end - begin).div(length, "floor").eq(1).nonzero().squeeze(1);
+    const auto from = [&](const at::Tensor& key) {
+      return largest_of_run.index_select(1, key.index_select(0, queries));
+    };
+    largest.index_copy_(1, queries, at::maximum(from(begin), from(end - length)));
+    const int64_t left = largest_of_run.size(1) - length;
+    if (left > 0)
+      largest_of_run = at::maximum(largest_of_run.narrow(1, 0, left),
+                                   largest_of_run.narrow(1, length, left));
+  }
+  return largest;
+}
+
 StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
                   const Tiles& tiles) {
   const auto rows = [&](const at::Tensor& x) { return stacked(x, strip.rows).contiguous(); };
@@ -56,7 +77,8 @@ StripView view_of(const Strip& strip, const Group& group, const Solution& soluti
           .sum = sum.masked_fill(blind, 1),
           .lse = rows(solution.lse).masked_fill(blind, 0),
           .delta = rows(solution.delta),
-          .keys = rows(tiles.keys.expand_as(solution.sum))};
+          .keys = rows(tiles.keys.expand_as(solution.sum)),
+          .largest_v = {}};
 }
 
 TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile) {

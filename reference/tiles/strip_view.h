@@ -53,6 +53,10 @@ struct Keys {
 };
 Keys keys_of(const Group& group, const Tiles& tiles);
 
+// Of each query the largest |v| among the keys that it sees, 0 where it sees none:
+// [pairs, queries, dim_v].
+at::Tensor largest_seen(const Keys& keys, const Tiles& tiles);
+
 // The solved queries of a strip, heads stacked. `rows` is shared * strip rows.
 struct StripView {
   const Strip& strip;
@@ -68,6 +72,7 @@ struct StripView {
   at::Tensor lse;         // [pairs, rows, 1]; 0 where a query sees no key
   at::Tensor delta;       // [pairs, rows, 1]
   at::Tensor keys;        // [pairs, rows, 1]: how many keys a row sees
+  at::Tensor largest_v;   // [pairs, rows, dim_v]: of those; undefined where nobody asks
 };
 StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
                   const Tiles& tiles);

@@ -52,7 +52,7 @@ struct TileFormula {
   // |terms| and of their squares. Without the scaling's own two roundings in the bound.
   RINGCHECK_ON_ANY_DEVICE PairError product_error(double terms, double product, double magnitude,
                                                   double square) const {
-    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e] = contract;
+    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
     return {magnitude * (terms * u_a + 2 * u_in),
             square * (unit() * terms / (2 * kappa) + 2 * u_in * u_in / 3) +
                 product * product * unit() * (terms / (3 * kappa) + 2)};
@@ -130,7 +130,7 @@ struct BackwardFormula : TileFormula {
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
-    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e] = contract;
+    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
     const double P = p[i], P2 = P * P, G = g[i], D = delta[row], x = G - D, size = ::fabs(x);
     const double T = P * x, T2 = T * T, lost = ::fmin(P, eta_e);  // of P where it underflows
     const PairError e{e_bound[i], e_variance[i]};

@@ -14,7 +14,7 @@ constexpr std::pair<const char*, double Contract::*> kConstants[] = {
     {"u_a", &Contract::u_a},     {"u_p", &Contract::u_p},     {"eta_p", &Contract::eta_p},
     {"u_o", &Contract::u_o},     {"eta_o", &Contract::eta_o}, {"eta_e", &Contract::eta_e},
     {"u_in", &Contract::u_in},   {"u_m", &Contract::u_m},     {"kappa", &Contract::kappa},
-    {"c_e", &Contract::c_e}};
+    {"c_e", &Contract::c_e},     {"u_d", &Contract::u_d}};
 
 constexpr std::pair<const char*, bool Promise::*> kFlags[] = {
     {"deterministic", &Promise::deterministic},
@@ -45,8 +45,9 @@ void set_members(const json& object, const Members& members, T& value) {
   for (const auto& [name, member] : members) object.at(name).get_to(value.*member);
 }
 
-Contract contract_from(const json& object) {
+Contract contract_from(json object) {
   Contract contract;
+  object.emplace("u_d", contract.u_d);  // which older recordings lack
   set_members(object, kConstants, contract);
   return contract;
 }

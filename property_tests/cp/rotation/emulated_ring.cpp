@@ -45,6 +45,15 @@ Partial merge(const Partial& a, const Partial& b) {
   return {(wa * a.o + wb * b.o) / without_zeros(wa + wb), shift + (wa + wb).log()};
 }
 
+// The same by differences, as PyTorch's ring and flash-attn's users do.
+Partial merge_by_differences(const Partial& a, const Partial& b) {
+  const at::Tensor o = a.o - at::sigmoid(b.lse - a.lse) * (a.o - b.o);
+  const at::Tensor lse = a.lse - at::log_sigmoid(a.lse - b.lse);
+  const at::Tensor only_a = b.lse == -kInfinity, only_b = a.lse == -kInfinity;
+  return {at::where(only_b, b.o, at::where(only_a, a.o, o)),
+          at::where(only_b, b.lse, at::where(only_a, a.lse, lse))};
+}
+
 class EmulatedRing {
  public:
   EmulatedRing(const reference::Inputs& in, const Arithmetic& arithmetic, int world, Mistake mistake)
@@ -132,7 +141,8 @@ class EmulatedRing {
       const at::Tensor s = scores(rank, owner), top = s.amax(-1, true);
       const at::Tensor shift = top.masked_fill(top == -kInfinity, 0);
       const at::Tensor e = (s - shift).exp(), sum = e.sum(-1, true);
-      acc = merge(acc, {operand(e).matmul(v_[owner]) / without_zeros(sum), shift + sum.log()});
+      const Partial block{operand(e).matmul(v_[owner]) / without_zeros(sum), shift + sum.log()};
+      acc = arithmetic_.differences ? merge_by_differences(acc, block) : merge(acc, block);
     }
     return acc;
   }
@@ -200,7 +210,8 @@ reference::Contract Arithmetic::contract() const {
           .u_in = 0,
           .u_m = narrow_partials ? store.u : sum.u,
           .kappa = 1,
-          .c_e = 4};
+          .c_e = 4,
+          .u_d = differences ? sum.u : 0};
 }
 
 const char* name_of(Mistake mistake) {

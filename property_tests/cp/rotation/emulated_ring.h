@@ -21,6 +21,7 @@ struct Arithmetic {
   at::ScalarType accumulation = at::kFloat;
   bool narrow_operands = false;
   bool narrow_partials = false;  // partial gradients are rounded to the storage type
+  bool differences = false;      // partial results a and b are merged as a + w (b - a)
 
   reference::Contract contract() const;
 };

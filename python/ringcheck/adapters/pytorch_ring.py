@@ -6,8 +6,8 @@
 `_templated_ring_attention_backward`
 (https://github.com/pytorch/pytorch/blob/v2.11.0/torch/distributed/tensor/experimental/_context_parallel/_attention.py).
 The context manager itself has no rule for the CPU operator, so the two templates are called with it, as
-`_scaled_dot_product_ring_flash_attention` calls them with the CUDA operator. Rotations: all-gather, which is the
-default, and all-to-all.
+`_scaled_dot_product_ring_flash_attention` calls them with the CUDA operator. `flash_operator.py` says which faults
+of the CPU operator are kept out of it. Rotations: all-gather, which is the default, and all-to-all.
 
 Full and causal masks are all that the templates know. Head-tail (`enable_load_balance`) is causal only, and refuses
 anything else itself. The merge is in float32 and dK, dV travel in float32, so float64 is not offered.
@@ -17,9 +17,8 @@ from torch.distributed.tensor.experimental import _attention
 from torch.distributed.tensor.experimental._context_parallel import _attention as ring
 
 import ringcheck
+from ringcheck.adapters import flash_operator
 
-FORWARD = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-BACKWARD = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
 SEQUENCE = 2
 
 
@@ -28,7 +27,7 @@ class RingAttention(torch.autograd.Function):
     def forward(ctx, q, k, v, group, causal, scale):
         ctx.group, ctx.causal, ctx.scale = group, causal, scale
         o, lse = ring._templated_ring_attention(
-            group, SEQUENCE, FORWARD, q, k, v, is_causal=causal, dropout_p=0.0, scale=scale)
+            group, SEQUENCE, flash_operator.attend, q, k, v, is_causal=causal, dropout_p=0.0, scale=scale)
         ctx.save_for_backward(q, k, v, o, lse)
         ctx.mark_non_differentiable(lse)
         return o, lse
@@ -37,7 +36,7 @@ class RingAttention(torch.autograd.Function):
     def backward(ctx, d_o, _):
         q, k, v, o, lse = ctx.saved_tensors
         gradients = ring._templated_ring_attention_backward(
-            ctx.group, SEQUENCE, BACKWARD, d_o, "grad_out", q, k, v, o, lse, is_causal=ctx.causal,
+            ctx.group, SEQUENCE, flash_operator.differentiate, d_o, "grad_out", q, k, v, o, lse, is_causal=ctx.causal,
             dropout_p=0.0, scale=ctx.scale)
         return *gradients, None, None, None
 
