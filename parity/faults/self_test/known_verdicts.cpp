@@ -171,11 +171,15 @@ class Examination {
   }
   // A failure that names the place.
   void accuses(const TensorVerdict& found, int64_t position, const std::string& what) const {
+    const int64_t pair = position % kPairs, shared = position % kShared;
     const std::string rank = c10::str("rank ", position / kOfRank),
-                      at = c10::str("position ", position, ",");
+                      at = c10::str("position ", position, ","),
+                      head = c10::str("batch ", pair / 2, ", head ", pair % 2 * kShared + shared, ",");
     demand(found.status == Status::kFail, "accepts " + what);
     demand(found.worst.find(rank) != std::string::npos &&
-               found.worst.find(at) != std::string::npos && found.worst_rank == position / kOfRank,
+               found.worst.find(at) != std::string::npos &&
+               found.worst.find(head) != std::string::npos &&
+               found.worst_rank == position / kOfRank,
            "does not say where is " + what);
   }
 
