@@ -138,7 +138,7 @@ const Strategies::Add registered{
     "gathered",
     {.says = "K and V are gathered, some heads at a time, and attended in the order of the sequence",
      .canonical = canonical,
-     .values = [] { return std::vector<std::string>{"", "[1]"}; },
+     .values = [] { return std::vector<std::string>{""}; },
      .make = [](Communicator& comm, const Plan& plan) -> std::unique_ptr<Strategy> {
        return std::make_unique<Gathered>(comm, plan, parse(plan.arguments));
      },

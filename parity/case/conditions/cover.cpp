@@ -10,7 +10,7 @@ namespace ringcheck::parity {
 namespace {
 
 // What a missing condition, pair and triple are worth.
-constexpr int64_t kEach = 24, kPair = 4, kTriple = 1;
+constexpr int64_t kEach = 24, kPair = 12, kTriple = 1;
 
 struct Candidate {
   int64_t worth;  // gain for its cost, as it was when last looked at: it only gets less
