@@ -55,7 +55,11 @@ ChosenRuns choose_runs(Database& database, int64_t last, json& page) {
                            rows.integer(21) == 1});
     runs.push_back(std::move(run));
   }
-  chosen.smallest = chosen.at.empty() ? 0 : chosen.at.begin()->first;
+  for (const auto& [number, row] : chosen.at) {
+    if (chosen.stretches.empty() || chosen.stretches.back().second + 1 < number)
+      chosen.stretches.push_back({number, number});
+    chosen.stretches.back().second = number;
+  }
   page["machines"] = std::move(machines.list);
   page["runs"] = std::move(runs);
   page["all_runs"] = chosen.all;

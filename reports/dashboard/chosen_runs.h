@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/history/database.h"
@@ -24,7 +25,7 @@ struct ChosenRuns {
   };
   std::vector<Row> rows;
   std::map<int64_t, size_t> at;  // number to row
-  int64_t smallest = 0;          // number
+  std::vector<std::pair<int64_t, int64_t>> stretches;  // of numbers, first and last
   int64_t all = 0;               // runs that there are
 
   // The newest that satisfy, at most one of each machine, branch and kind, newest first.

@@ -30,16 +30,17 @@ using Trends = std::map<Key, std::vector<Point>>;
 Trends trends_of(Database& database, const ChosenRuns& runs) {
   Statement rows(database,
                  "SELECT series, run, median, keep_to FROM series CROSS JOIN points USING (series) "
-                 "WHERE run >= ? AND median IS NOT NULL");
-  rows.with(runs.smallest);
+                 "WHERE run BETWEEN ? AND ? AND median IS NOT NULL");
   Trends trends;
-  while (rows.step()) {
-    const auto run = runs.at.find(rows.integer(1));
-    if (run == runs.at.end()) continue;
-    const ChosenRuns::Row& row = runs.rows[run->second];
-    trends[{rows.integer(0), row.machine, row.branch}].push_back(
-        {run->second, rows.real(2),
-         rows.is_null(3) ? std::nullopt : std::optional<double>(rows.real(3))});
+  for (const auto& [first, last] : runs.stretches) {
+    rows.with(first, last);
+    while (rows.step()) {
+      const size_t at = runs.at.at(rows.integer(1));
+      const ChosenRuns::Row& row = runs.rows[at];
+      trends[{rows.integer(0), row.machine, row.branch}].push_back(
+          {at, rows.real(2),
+           rows.is_null(3) ? std::nullopt : std::optional<double>(rows.real(3))});
+    }
   }
   for (auto& [key, points] : trends)
     std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.run < b.run; });
