@@ -13,7 +13,7 @@ boxes=${2:-build/release/boxes.txt}
 
 folders=(abi examples reference cp kernels parity reports property_tests bench cli)
 sources=(--include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh')
-generated='version|contract_texts|dashboard_texts|regression_texts'
+generated='version|contract_texts|dashboard_texts|plan_figures|regression_texts'
 wrong=0
 
 # report RULE FOUND   where something was found, the rule is broken.

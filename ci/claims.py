@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from pages.age import CannotTell, History  # noqa: E402
 from pages.page import figures_on, short  # noqa: E402
 from pages.parts import (NoProgram, quotes_of_parts, with_beginnings, with_console,  # noqa: E402
-                         with_sources)
+                         with_outputs, with_sources)
 
 SKIPPED = 77
 
@@ -65,7 +65,7 @@ def write(options):
 
 
 def true_text(page, text, options):
-    text = with_sources(text, options.root, options.program)
+    text = with_outputs(with_sources(text, options.root, options.program), options.program)
     text = with_beginnings(with_console(text, options.root, options.program), options.root)
     return figures_on(page.name, text, page.parent).text
 

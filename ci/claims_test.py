@@ -141,6 +141,17 @@ class Claims(unittest.TestCase):
         self.assertIn("Seen: all.\n", self.readme())
         self.assertEqual(self.claims()[0], 0)
 
+    def test_an_output(self):
+        self.result()
+        self.page()
+        (self.root / "docs/plan.md").write_text("<!--output-->\n```\n$ ringcheck report smoke\nold\n```\nText.\n")
+        self.assertEqual(self.claims()[0], 1)
+        self.claims("--write")
+        page = (self.root / "docs/plan.md").read_text()
+        self.assertTrue(page.startswith("<!--output-->\n```\n$ ringcheck report smoke\nRingCheck 0.1.0"), page)
+        self.assertTrue(page.endswith("\n```\nText.\n"), page)
+        self.assertEqual(self.claims()[0], 0)
+
     def test_an_old_figure_needs_a_mark(self):
         self.result()
         self.page()

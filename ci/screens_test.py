@@ -17,7 +17,7 @@ from pages.terminal import COLUMNS, STYLE, left_on, on_terminal  # noqa: E402
 
 PROGRAM = os.environ.get("RINGCHECK_PROGRAM", "ringcheck")
 SUBCOMMANDS = ("calibrate", "compare", "detection", "doctor", "export", "faults", "guard", "judge",
-               "refusals", "replay", "report", "result", "verify")
+               "plan", "refusals", "replay", "report", "result", "verify")
 CASE = "ring:p2p/headtail/causal/P2/hq2/hkv1/s40/d16/float32"
 PASSES = ["verify", "--case", CASE]
 JUDGES = ["--oracles", "counters,parity"]
@@ -40,6 +40,7 @@ REPORTS = {
     "list": ["faults", "--list"],
     "refusals": ["refusals"],
     "doctor": ["doctor"],
+    "plan": ["plan", "--model", "deepseek-v3", "--seq", "1M", "--world", "1024", "--memory", "64"],
 }
 REFUSED = {
     "rotation": ["verify", "--rotation", "p22p"],

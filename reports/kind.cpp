@@ -9,7 +9,7 @@
 namespace ringcheck::reports {
 namespace {
 
-constexpr std::array<std::pair<Kind, const char*>, 9> kKinds{{
+constexpr std::array<std::pair<Kind, const char*>, 10> kKinds{{
     {Kind::kVerify, "verify"},
     {Kind::kFaults, "faults"},
     {Kind::kSensitivity, "sensitivity"},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<Kind, const char*>, 9> kKinds{{
     {Kind::kScaling, "scaling"},
     {Kind::kSearch, "search"},
     {Kind::kCompare, "compare"},
+    {Kind::kPlan, "plan"},
 }};
 
 }  // namespace

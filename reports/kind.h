@@ -7,7 +7,7 @@
 namespace ringcheck::reports {
 
 // Whose file a result is. A kind with a structure of its own has it in one member of its name.
-enum class Kind { kVerify, kFaults, kSensitivity, kGuard, kDoctor, kBench, kScaling, kSearch, kCompare };
+enum class Kind { kVerify, kFaults, kSensitivity, kGuard, kDoctor, kBench, kScaling, kSearch, kCompare, kPlan };
 
 std::string to_text(Kind kind);
 Kind parse_kind(const std::string& text);  // throws std::invalid_argument

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of a page that are text of something else.
 
+`<!--output-->` before a block of code: the whole of what its first line, `$ ringcheck ...`, prints.
 `<!--console of FILE-->` before a block of code: lines of what `ringcheck report FILE` prints; the block
 says which, by their first words, with `...` for those left out. `<!--beginning of PAGE-->` before a
 paragraph: the first one of that page. And the table `figures from` of a page that a command writes.
 """
 import json
 import re
+import shlex
 import subprocess
 
 from pages.figures import commit_in
@@ -15,6 +17,7 @@ from pages.page import BEGINNING, Quote
 
 RESULTS = "reports/results"
 CONSOLE = re.compile(r"(<!--console of (\S+)-->\n```\n)(.*?)(?=^```$)", re.M | re.S)
+OUTPUT = re.compile(r"(<!--output-->\n```\n\$ ringcheck ([^\n]+)\n)(.*?)(?=^```$)", re.M | re.S)
 ROW = re.compile(r"  (\S.*?)(?: +(?:-|<?[\d.]+(?:e[+-]\d+)?))+")
 SOURCE = re.compile(r"^\| `([\w.-]+\.json)` \| `([^|]*)` \| (\S+) \|", re.M)
 
@@ -56,6 +59,11 @@ def with_console(text, root, program):
     def written(block):
         return block[1] + lines_of(block[3], printed_by(program, "report", str(root / block[2])))
     return CONSOLE.sub(written, text)
+
+
+def with_outputs(text, program):
+    """The page with each command as the program answers it."""
+    return OUTPUT.sub(lambda block: block[1] + printed_by(program, *shlex.split(block[2])), text)
 
 
 def with_beginnings(text, root):

@@ -33,8 +33,8 @@ const at::Tensor& tensor(const parity::Safetensors& file, const std::string& pat
   if (found != file.tensors.end())
     return found->second;
   throw BadCase("'" + path + "' has no tensor '" + name +
-                "', only: " + c10::Join(", ", std::views::keys(file.tensors)) +
-                "; it needs q, k and v, and may have do");
+                "'" + (file.tensors.empty() ? "" : ", only: ") + c10::Join(", ", std::views::keys(file.tensors)) +
+                "; want q, k and v, and perhaps do");
 }
 
 void check_values(const std::string& path, const std::string& name, const at::Tensor& x) {

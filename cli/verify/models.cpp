@@ -7,9 +7,9 @@ namespace ringcheck::cli {
 // As the config.json of each release says.
 const std::map<std::string, Model>& models() {
   static const std::map<std::string, Model> table{
-      {"llama3-8b", {"32", "8", "128", "128", "half[500000,llama3]", {"causal"}, ""}},
-      {"llama3-70b", {"64", "8", "128", "128", "half[500000,llama3]", {"causal"}, ""}},
-      {"qwen3-8b", {"32", "8", "128", "128", "half[1000000]", {"causal"}, ""}},
+      {"llama3-8b", {"32", "8", "128", "128", "half[500000,llama3]", {"causal"}, "", 32}},
+      {"llama3-70b", {"64", "8", "128", "128", "half[500000,llama3]", {"causal"}, "", 80}},
+      {"qwen3-8b", {"32", "8", "128", "128", "half[1000000]", {"causal"}, "", 36}},
       {"deepseek-v3",
        {"128",
         "128",
@@ -17,7 +17,9 @@ const std::map<std::string, Model>& models() {
         "128",
         "none",
         {"causal"},
-        "its RoPE turns 64 of 192 channels and is left out"}},
+        "its RoPE turns 64 of 192 channels and is left out",
+        61,
+        "Planned with K and V as attention reads them, not as the latent vectors that the model keeps."}},
       {"gpt-oss-20b",
        {"64",
         "8",
@@ -25,7 +27,9 @@ const std::map<std::string, Model>& models() {
         "64",
         "half[150000]",
         {"window[128]", "causal"},
-        "its sinks and the scaling of its RoPE are left out"}},
+        "its sinks and the scaling of its RoPE are left out",
+        24,
+        "Planned as if all layers were causal; the half with a window of 128 tokens takes less."}},
   };
   return table;
 }

@@ -13,6 +13,8 @@ struct Model {
   std::string heads, kv_heads, dim, dim_v, rope;
   std::vector<std::string> masks;
   std::string note;  // what of it is left out here
+  int layers;
+  std::string planned = {};  // what a plan of it leaves out
 };
 const std::map<std::string, Model>& models();
 

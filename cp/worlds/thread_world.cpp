@@ -41,6 +41,10 @@ class ThreadCommunicator final : public Transport {
   void finish() override {
     Transport::finish();
     ringcheck::await(Moment::now(device()), deadline());  // all that this rank queued is done
+    if (!copies_) return;
+    // A message that another stream waits for may still be written into a buffer that is free by now.
+    const c10::StreamGuard copies(*copies_);
+    ringcheck::await(Moment::now(device()), deadline());
   }
 
   std::unique_ptr<Communicator> over(Group group) override {

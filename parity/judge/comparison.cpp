@@ -170,6 +170,8 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
 TensorVerdict compare(const Case& test, const std::string& name, const at::Tensor& actual,
                       const at::Tensor& value, const at::Tensor& bound, const at::Tensor& sigma) {
   if (actual.sizes() != value.sizes()) return misshapen(name, actual.sizes(), value.sizes());
+  if (bound.sizes() != value.sizes() || sigma.sizes() != value.sizes())  // two runs, both misshapen alike
+    return misshapen(name, actual.sizes(), bound.sizes());
   const Compared whole{actual, value, bound, sigma, 0, flatten({{0, value.size(2)}})};
   return judge(test, name, {tally(whole, value.size(2)), 1, value.size(1)});
 }

@@ -66,7 +66,7 @@ TEST(Result, AKindHasItsOwnMember) {
   EXPECT_EQ(violations(bench), 0U);
   for (const char* kind :
        {"verify", "faults", "sensitivity", "guard", "doctor", "bench", "scaling", "search",
-        "compare"}) {
+        "compare", "plan"}) {
     EXPECT_EQ(to_text(parse_kind(kind)), kind);
     EXPECT_GT(violations(envelope(parse_kind(kind), full_result().environment)), 0U) << kind;
   }

@@ -29,7 +29,7 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
   const auto run = [&](at::Device device, size_t lane) {
     try {
       at::set_num_threads(1);  // a new thread has a number of its own
-      const OnLane current(device, static_cast<int>(lane));
+      const OnLane current(device, -1 - static_cast<int>(lane));  // those of ranks begin at 0
       for (const Moment& moment : queued) {
         moment.hold_back(device);
         moment.hold_back(devices.front());

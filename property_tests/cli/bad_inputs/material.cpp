@@ -65,6 +65,7 @@ std::vector<Named> all_named() {
                                 {"faults", "--kernel", kernels, false},
                                 {"faults", "--profile", profiles, false},
                                 {"calibrate", "--kernel", kernels, false},
+                                {"plan", "--model", documented_names("--model"), false},
                                 {"refusals", "--profile", profiles, false}};
   all.insert(all.end(), more.begin(), more.end());
   return all;
@@ -155,16 +156,20 @@ std::vector<std::string> Material::call(const std::string& name, const std::stri
   for (const Described& option : one.options)
     if (option.is_place())
       places.push_back(option.name == "HISTORY" ? history : option.name == "TIME" ? "one=0.5" : missing);
-  if (name == "compare") places.front() = smoke();
+  if (name == "compare" || name == "report render") places.front() = smoke();
+  // Options, each with its value.
   const std::map<std::string, Words> required{{"calibrate", {"--contract", own.file("new")}},
+                                              {"plan", {"--seq", "1K", "--model", "llama3-8b"}},
                                               {"result recover", {"--json", own.file("new")}},
                                               {"report html", {"--output", own.file("new")}},
                                               {"report join", {"--output", own.file("new")}},
                                               {"report measured", {"--output", own.file("new")}},
                                               {"report render", {"--as", "junit"}},
                                               {"report prune", {"--before", "1999"}}};
-  if (const auto found = required.find(name); found != required.end() && found->second[0] != without)
-    words.insert(words.end(), found->second.begin(), found->second.end());
+  if (const auto found = required.find(name); found != required.end())
+    for (size_t i = 0; i < found->second.size(); i += 2)
+      if (found->second[i] != without)
+        words.insert(words.end(), {found->second[i], found->second[i + 1]});
   words.insert(words.end(), places.begin(), places.end());
   return words;
 }

@@ -37,7 +37,7 @@ std::string beyond(const Limit& limit, Dice& dice) {
 
 BadInput with_value(const Material& material, const Limit& limit, const std::string& value,
                     const Words& right) {
-  Words words = material.call(limit.command);
+  Words words = material.call(limit.command, limit.option);
   words.push_back(limit.option + "=" + value);
   return {words, {value, "'" + value + "'", limit.option}, right};
 }

@@ -60,7 +60,7 @@ BadInput misspelt_name(Dice& dice, const Material& material) {
   const std::string name = dice.of(named.names);
   if (std::min(name.find('['), name.size()) < 4) return misspelt_name(dice, material);
   const std::string word = misspelt(name, named.names, dice);
-  Words words = material.call(named.command);
+  Words words = material.call(named.command, named.option);
   words.insert(words.end(), {named.option, word});
   // Of a strategy its name and its arguments are quoted apart.
   const size_t colon = word.find(':');
@@ -73,7 +73,7 @@ BadInput misspelt_name(Dice& dice, const Material& material) {
 BadInput unknown_name(Dice& dice, const Material& material) {
   const Named& named = dice.of(material.named);
   const std::string word = "zq" + std::to_string(dice.below(1000)) + "xv";
-  Words words = material.call(named.command);
+  Words words = material.call(named.command, named.option);
   words.insert(words.end(), {named.option, word});
   return {words, {"'" + word + "'"}, {"known: ", "faults --list"}};
 }
@@ -123,7 +123,7 @@ BadInput said_twice(Dice& dice, const Material& material) {
   if (option.is_place() || option.is_flag() || option.many) return said_twice(dice, material);
   Words words = material.call(command.name);
   words.insert(words.end(), {option.name, "3", option.name, "4"});
-  return {words, {option.name}, {"once", "not in {", "is no time"}};
+  return {words, {option.name}, {"once", "not in {", "is no time", "not in range", "number from"}};
 }
 
 // What is said with these options, where they must exclude each other before anything is looked at.
@@ -146,7 +146,7 @@ BadInput contradiction(Dice& dice, const Material& material) {
     for (const std::string& other : ways)
       if (way != other) pairs.emplace_back("verify", way, other);
   const auto [command, one, other] = dice.of(pairs);
-  Words words = split_name(command);
+  Words words = material.call(command);
   for (const std::string& option : {one, other})
     for (const std::string& word : example_of(option)) words.push_back(word);
   return {words, {one}, {other}};
