@@ -128,6 +128,8 @@ BadInput no_text(Dice& dice, const Material& material) {
   const auto one = std::next(shown.begin(), static_cast<long>(dice.below(shown.size())));
   Words words = material.call(command.name, option.name);
   if (option.is_place()) words.back() = one->first;
+  else if (std::ranges::count(words, material.folder + "/missing") > 0)
+    return no_text(dice, material);  // that may be what it says
   else words.insert(words.end(), {option.name, one->first});
   return {words, {one->second}, {}};
 }
