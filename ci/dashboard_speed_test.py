@@ -65,7 +65,6 @@ class ManyRuns(unittest.TestCase):
             self.assertLess(least[ten_thousand], 2 * least[thousand])
 
 
-
 if __name__ == "__main__":
     if browser.program() is None:
         print("dashboard_speed: no Chromium; install Debian's chromium-headless-shell")

@@ -22,8 +22,9 @@ Fastest fastest(const Work& work, int64_t ranks, const Question& question, const
   return best;
 }
 
+// `one`: the seconds of one rank, which every strategy leaves everything.
 Choice choose(const std::string& name, const PlannedStrategy& strategy, int64_t ranks,
-              const Question& question, const Figures& figures) {
+              const Question& question, const Figures& figures, double one) {
   Choice choice{.strategy = name};
   if (const auto why = strategy.refuses(question.layer, ranks)) {
     choice.refused = *why;
@@ -31,21 +32,20 @@ Choice choose(const std::string& name, const PlannedStrategy& strategy, int64_t 
   }
   const Work work = strategy.work(question.layer, ranks);
   const Fastest best = fastest(work, ranks, question, figures);
-  const double one = fastest(strategy.work(question.layer, 1), 1, question, figures).seconds.both().all;
   choice.kernel = best.kernel;
   choice.measured = std::ranges::any_of(
       figures.measured, [&](const Timed& timed) { return timed.strategy == name && timed.ranks > 1; });
   choice.layer = layer_bytes(question.layer, ranks, work);
-  choice.sent = sent_in(work.forward) + sent_in(work.backward);
+  choice.sent = total(work.forward, &Stage::sent) + total(work.backward, &Stage::sent);
   choice.seconds = best.seconds;
   choice.eta = one / (static_cast<double>(ranks) * best.seconds.both().all);
   return choice;
 }
 
-Degree degree(int64_t ranks, const Question& question, const Figures& figures) {
+Degree degree(int64_t ranks, const Question& question, const Figures& figures, double one) {
   Degree degree{ranks, static_cast<double>(question.layers) * question.layer.kv_bytes(ranks), {}};
   for (const auto& [name, strategy] : planned_strategies())
-    degree.choices.push_back(choose(name, strategy, ranks, question, figures));
+    degree.choices.push_back(choose(name, strategy, ranks, question, figures, one));
   std::ranges::stable_sort(degree.choices, {}, [](const Choice& choice) {
     return std::pair(!choice.refused.empty(), choice.seconds.both().all);
   });
@@ -62,9 +62,11 @@ const Choice* Degree::best(double memory) const {
 }
 
 std::vector<Degree> degrees_of(const Question& question, const Figures& figures) {
+  const Work alone = planned_strategies().begin()->second.work(question.layer, 1);
+  const double one = fastest(alone, 1, question, figures).seconds.both().all;
   std::vector<Degree> degrees;
   for (int64_t ranks = 1; ranks <= question.ranks; ++ranks)
-    if (question.ranks % ranks == 0) degrees.push_back(degree(ranks, question, figures));
+    if (question.ranks % ranks == 0) degrees.push_back(degree(ranks, question, figures, one));
   return degrees;
 }
 

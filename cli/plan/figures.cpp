@@ -60,18 +60,6 @@ std::vector<double> fitted(const Equations& equations) {
 
 double inverse(double x) { return x > 0 ? 1 / x : std::numeric_limits<double>::infinity(); }
 
-double beside_in(const Stages& pass) {
-  double bytes = 0;
-  for (const Stage& stage : pass) bytes += stage.times * stage.beside;
-  return bytes;
-}
-
-double flops_in(const Stages& pass) {
-  double flops = 0;
-  for (const Stage& stage : pass) flops += stage.times * stage.flops;
-  return flops;
-}
-
 PassFigures figures_of_pass(const Equations& equations) {
   const std::vector<double> found = fitted(equations);
   if (found.empty() || found[0] <= 0)
@@ -85,7 +73,7 @@ KernelFigures figures_of_kernel(const std::vector<Timed>& measured, const std::s
     if (timed.kernel != kernel) continue;
     const Work work = planned_strategies().at(timed.strategy).work(timed.layer, timed.ranks);
     const auto row = [](const Stages& pass) {
-      return std::vector<double>{flops_in(pass), calls_in(pass), beside_in(pass)};
+      return std::vector<double>{total(pass, &Stage::flops), calls_in(pass), total(pass, &Stage::beside)};
     };
     forward.add(row(work.forward), timed.forward);
     backward.add(row(work.backward), timed.backward - timed.exposed);
@@ -147,7 +135,7 @@ std::vector<Timed> measured_in(const reports::Result& scaling) {
   std::map<Parts, std::map<std::string, double>> figures;
   for (const reports::Measurement& one : scaling.measurements)
     if (!one.samples.empty())
-      figures[one.parts][one.name] = reports::median({one.samples.begin(), one.samples.end()});
+      figures[one.parts][one.name] = reports::median(reports::numbers(one.samples));
   std::vector<Timed> list;
   std::set<std::tuple<std::string, int64_t, int64_t, int64_t>> alone;  // what was timed on one device
   for (const auto& [parts, figure] : figures) {

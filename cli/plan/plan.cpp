@@ -17,7 +17,6 @@
 #include "cli/subcommand.h"
 #include "cli/verify/models.h"
 #include "parity/case/task.h"
-#include "parity/case/text/nearest.h"
 #include "plan_figures.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
@@ -59,10 +58,7 @@ Named attention_of(const Words& words) {
   Named named{{number(words.seq), 0, 0, 0, 0}, 1, ""};
   Attention& layer = named.layer;
   if (!words.model.empty()) {
-    const auto found = models().find(words.model);
-    if (found == models().end())
-      throw UsageError("--model: " + parity::unknown_name("model", words.model, names(models())));
-    const Model& model = found->second;
+    const Model& model = model_named(words.model);
     layer = {layer.seq, number(model.heads), number(model.kv_heads), number(model.dim), number(model.dim_v)};
     named.layers = model.layers;
     named.note = model.planned;
@@ -70,7 +66,7 @@ Named attention_of(const Words& words) {
     throw UsageError("--heads and --dim are not both given; want them, or --model: one of " +
                      CLI::detail::join(names(models()), ", "));
   }
-  if (words.heads > 0) layer.q_heads = words.heads, layer.kv_heads = words.kv_heads > 0 ? words.kv_heads : words.heads;
+  if (words.heads > 0) layer.q_heads = layer.kv_heads = words.heads;
   if (words.kv_heads > 0) layer.kv_heads = words.kv_heads;
   if (words.dim > 0) layer.dim = layer.dim_v = words.dim;
   if (words.layers > 0) named.layers = words.layers;

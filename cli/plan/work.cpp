@@ -3,7 +3,6 @@
 #include "cli/plan/work.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ringcheck::cli {
 namespace {
@@ -75,8 +74,7 @@ Work ring_after_all_gather(const Attention& layer, int64_t ranks) {
 }
 
 std::optional<std::string> too_few_heads(const Attention& layer, int64_t ranks) {
-  const int64_t most = std::gcd(layer.q_heads, layer.kv_heads);
-  if (most % ranks == 0) return std::nullopt;
+  if (layer.kv_heads % ranks == 0) return std::nullopt;
   return "needs key-value heads for every rank: " + std::to_string(layer.kv_heads) + " do not divide by " +
          std::to_string(ranks);
 }
@@ -143,10 +141,10 @@ double Attention::backward_flops() const {
 
 double Attention::kv_bytes(int64_t ranks) const { return Shard(*this, ranks).kv(); }
 
-double sent_in(const Stages& pass) {
-  double bytes = 0;
-  for (const Stage& stage : pass) bytes += stage.times * stage.sent;
-  return bytes;
+double total(const Stages& pass, double Stage::*of) {
+  double sum = 0;
+  for (const Stage& stage : pass) sum += stage.times * stage.*of;
+  return sum;
 }
 
 double calls_in(const Stages& pass) {

@@ -13,7 +13,7 @@
 // evenly: the closed forms of docs/counters.md, in the order in which a strategy does it.
 namespace ringcheck::cli {
 
-// Of one layer, and one sequence.
+// Of one layer, and one sequence; query heads are a multiple of key-value heads.
 struct Attention {
   int64_t seq, q_heads, kv_heads, dim, dim_v;
   double element = 2;  // bytes; sums have 4
@@ -31,8 +31,8 @@ struct Stage {
   double sent = 0;    // bytes, and received
 };
 using Stages = std::vector<Stage>;
-double sent_in(const Stages& pass);   // bytes
-double calls_in(const Stages& pass);  // of a kernel
+double total(const Stages& pass, double Stage::*of);  // total(pass, &Stage::sent): bytes sent in it
+double calls_in(const Stages& pass);                  // of a kernel
 
 enum class Peers { kNeighbour, kEverybody };
 
@@ -49,7 +49,7 @@ struct Work {
 double layer_bytes(const Attention& layer, int64_t ranks, const Work& work);
 
 struct PlannedStrategy {
-  // Why so many ranks cannot, with what can; or nothing.
+  // Why so many ranks cannot, or nothing.
   std::function<std::optional<std::string>(const Attention& layer, int64_t ranks)> refuses;
   std::function<Work(const Attention& layer, int64_t ranks)> work;
 };

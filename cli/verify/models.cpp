@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/models.h"
 
+#include <ranges>
+
+#include "cli/usage_error.h"
+#include "parity/case/text/nearest.h"
+
 namespace ringcheck::cli {
 
 // As the config.json of each release says.
@@ -32,6 +37,13 @@ const std::map<std::string, Model>& models() {
         "Planned as if all layers were causal; the half with a window of 128 tokens takes less."}},
   };
   return table;
+}
+
+const Model& model_named(const std::string& name) {
+  const auto found = models().find(name);
+  if (found != models().end()) return found->second;
+  const auto names = std::views::keys(models());
+  throw UsageError("--model: " + parity::unknown_name("model", name, {names.begin(), names.end()}));
 }
 
 }  // namespace ringcheck::cli

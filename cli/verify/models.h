@@ -17,5 +17,7 @@ struct Model {
   std::string planned = {};  // what a plan of it leaves out
 };
 const std::map<std::string, Model>& models();
+// What --model names. Throws UsageError where nobody has that name.
+const Model& model_named(const std::string& name);
 
 }  // namespace ringcheck::cli

@@ -5,7 +5,6 @@
 #include <c10/util/StringUtil.h>
 
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "cli/verify/inspect.h"
@@ -13,7 +12,6 @@
 #include "cli/verify/profiles.h"
 #include "cli/subcommand.h"
 #include "cp/device/cuda_library.h"
-#include "parity/case/text/nearest.h"
 #include "parity/case/text.h"
 #include "parity/subject/subject.h"
 
@@ -97,20 +95,12 @@ Selection of_tensors(const Asked& asked) {
   return selection;
 }
 
-std::vector<std::string> names_of_models() {
-  const auto names = std::views::keys(models());
-  return {names.begin(), names.end()};
-}
-
 Selection of_models(const Asked& asked) {
   exclude(asked, "--model", {"heads", "kv-heads", "dim", "dim-v", "rope"}, "the model says it");
   Selection selection;
   std::vector<std::string> names;
   for (const std::string& name : asked.models) {
-    const auto found = models().find(name);
-    if (found == models().end())
-      throw UsageError("--model: " + parity::unknown_name("model", name, names_of_models()));
-    const Model& model = found->second;
+    const Model& model = model_named(name);
     PartLists values = asked.parts;
     values["heads"] = {model.heads};
     values["kv-heads"] = {model.kv_heads};

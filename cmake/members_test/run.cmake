@@ -16,7 +16,7 @@ set(build ${tree}/${below})
 # The copy, and what is new in it.
 file(REMOVE_RECURSE ${scratch})
 foreach(part IN ITEMS CMakeLists.txt abi cli cmake cp kernels parity reference reports)
-  file(COPY ${SOURCE_DIR}/${part} DESTINATION ${tree} REGEX "/reports/results$" EXCLUDE)
+  file(COPY ${SOURCE_DIR}/${part} DESTINATION ${tree} REGEX "/reports/results/[^/]*\\.[a-z]+$" EXCLUDE)
 endforeach()
 file(GLOB_RECURSE files RELATIVE ${CMAKE_CURRENT_LIST_DIR}/files ${CMAKE_CURRENT_LIST_DIR}/files/*)
 foreach(file IN LISTS files)

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 #include <tuple>
 
+#include "reports/dashboard/compact.h"
 #include "reports/history/json_column.h"
 
 namespace ringcheck::reports {
@@ -55,11 +57,8 @@ ChosenRuns choose_runs(Database& database, int64_t last, json& page) {
                            rows.integer(21) == 1});
     runs.push_back(std::move(run));
   }
-  for (const auto& [number, row] : chosen.at) {
-    if (chosen.stretches.empty() || chosen.stretches.back().second + 1 < number)
-      chosen.stretches.push_back({number, number});
-    chosen.stretches.back().second = number;
-  }
+  const auto numbers = std::views::keys(chosen.at);
+  chosen.stretches = stretches_of(std::vector<int64_t>(numbers.begin(), numbers.end()));
   page["machines"] = std::move(machines.list);
   page["runs"] = std::move(runs);
   page["all_runs"] = chosen.all;

@@ -23,11 +23,7 @@ json rounded(const json& figure) {
 }
 
 json ranges(const std::vector<size_t>& ascending) {
-  json list = json::array();
-  for (const size_t number : ascending)
-    if (!list.empty() && list.back()[1] == number - 1) list.back()[1] = number;
-    else list.push_back({number, number});
-  return list;
+  return stretches_of(ascending);
 }
 
 }  // namespace ringcheck::reports

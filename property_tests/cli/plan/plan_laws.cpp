@@ -45,20 +45,14 @@ Case case_of(const Even& even, const std::string& strategy) {
                             text(layer.dim_v) + "/bf16");
 }
 
-double flops_in(const Stages& pass) {
-  double flops = 0;
-  for (const Stage& stage : pass) flops += stage.times * stage.flops;
-  return flops;
-}
-
 void expect_near(double planned, int64_t expected, const std::string& what) {
   RC_LOG() << what << ": " << planned << " planned, " << expected << " expected\n";
   RC_ASSERT(std::abs(planned - static_cast<double>(expected)) <= 1e-9 * static_cast<double>(expected));
 }
 
 void expect_pass(const Stages& pass, const parity::ExpectedPass& expected) {
-  expect_near(sent_in(pass), expected.bytes, "bytes");
-  expect_near(flops_in(pass), expected.flops, "FLOPs");
+  expect_near(total(pass, &Stage::sent), expected.bytes, "bytes");
+  expect_near(total(pass, &Stage::flops), expected.flops, "FLOPs");
   expect_near(calls_in(pass), expected.steps, "steps");
 }
 
