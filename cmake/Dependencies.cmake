@@ -26,6 +26,9 @@ target_compile_definitions(ringcheck_mpi_interface INTERFACE OMPI_SKIP_MPICXX MP
 
 find_package(Threads REQUIRED)
 find_package(SQLite3 REQUIRED)
+if(NOT TARGET SQLite3::SQLite3)  # before CMake 4.3
+  add_library(SQLite3::SQLite3 ALIAS SQLite::SQLite3)
+endif()
 find_package(ZLIB REQUIRED)
 
 # The charts of the dashboard: Debian's node-d3.

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators find what they should, the order rotates, and a source is as before, whatever happens."""
 import argparse
+import json
 import os
+import pathlib
 import tempfile
 import unittest
 from unittest import mock
@@ -55,6 +57,14 @@ class Shards(unittest.TestCase):
         run.add(known, {"a": {"result": "killed", "why": None}, "c": {"result": "killed", "why": None}})
         self.assertEqual(known["a"], {"result": "killed", "why": "equal"})
         self.assertEqual(sorted(known), ["a", "b", "c"])
+
+
+class Survivors(unittest.TestCase):
+    def test_each_that_is_committed_has_its_reason(self):
+        committed = json.loads((pathlib.Path(__file__).parents[2] / "reports/mutants.json").read_text(encoding="utf-8"))
+        alive = [mutant for mutant in committed["mutants"] if mutant["result"] not in ("killed", "does not compile")]
+        self.assertTrue(alive)
+        self.assertEqual([mutant["id"] for mutant in alive if not mutant["why"]], [])
 
 
 class Runner(unittest.TestCase):

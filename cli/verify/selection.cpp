@@ -7,11 +7,13 @@
 #include <map>
 #include <set>
 
+#include "cli/subcommand.h"
 #include "cli/verify/inspect.h"
 #include "cli/verify/models.h"
 #include "cli/verify/profiles.h"
-#include "cli/subcommand.h"
+#include "cli/workers/dealing.h"
 #include "cp/device/cuda_library.h"
+#include "parity/case/data/soft_data.h"
 #include "parity/case/text.h"
 #include "parity/subject/subject.h"
 
@@ -158,12 +160,25 @@ Selection of_random(const Asked& asked) {
   return selection;
 }
 
-// A subject from outside is asked for the nearest case that it takes; several may have the same one.
+// The nearest case that a subject from outside takes, of data that suit it. One that is as long as it
+// is because its window is narrow is asked for shorter, where the nearest mask shows all of it.
+Case nearest_to(Case test) {
+  const double seconds = 1.5 * seconds_of(test);
+  const auto subject = parity::subject_of(test);
+  Case nearest = subject->fitted(test);
+  if (nearest == test) return test;
+  for (; seconds_of(nearest) > seconds && test.seq > 2 * test.world; nearest = subject->fitted(test))
+    test.seq /= 2;
+  parity::suit_data(nearest);
+  return nearest;
+}
+
+// Several cases may have the same nearest one.
 std::vector<Case> fitted(const std::vector<Case>& cases) {
   std::vector<Case> taken;
   std::set<std::string> seen;
   for (const Case& test : cases) {
-    const Case nearest = parity::subject_of(test)->fitted(test);
+    const Case nearest = nearest_to(test);
     if (seen.insert(parity::to_text(nearest)).second) taken.push_back(nearest);
   }
   return taken;

@@ -4,9 +4,9 @@
 
 #include <bit>
 #include <cmath>
-#include <set>
 #include <stdexcept>
 
+#include "parity/case/data/soft_data.h"
 #include "parity/case/data_family.h"
 #include "parity/case/part.h"
 
@@ -38,28 +38,6 @@ void suit(Case& test, const std::string& mask) {
   if (taken())
     return;
   test.dim = test.dim_v = 16;
-}
-
-// How many keys a slot sees, on average.
-double keys_of_a_query(const Task& task) {
-  const Positions all{{0, task.seq}};
-  return static_cast<double>(visible_pairs(mask_of(task), all, all)) /
-         static_cast<double>(task.seq);
-}
-
-// Scores so far apart that one key takes all, where dQ and dK vanish: softer data, or the usual
-// scale. Equal keys round all scores of a row alike, and large ones hide what else there is.
-void soften(Case& test) {
-  const std::set<std::string> wide_scores{"spread3", "normal", "outliers",
-                                          "offset",  "ones",   "wide"};
-  const double usual = 1 / std::sqrt(static_cast<double>(test.dim));
-  const double sharpness = std::abs(scale_of(test)) / usual;
-  if (test.data == "peaked" && c10::elementSize(test.dtype) == 2 &&
-      (keys_of_a_query(test) < 4 || test.dim < 4))
-    test.data = "spread3";
-  if (wide_scores.contains(test.data) && sharpness >= 4) test.data = "flat";
-  if (wide_scores.contains(test.data) && sharpness > 2) test.data = "normal";
-  if ((test.data == "peaked" || test.data == "equal-keys") && sharpness > 1) test.scale.reset();
 }
 
 // Cases that show nothing: flat and all positive data in 16 bits, where dQ and dK vanish in the

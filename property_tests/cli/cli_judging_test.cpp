@@ -78,5 +78,26 @@ TEST(WrongJudging, FailsTheHuntWhereItSurvives) {
   EXPECT_EQ(seeing.code, 0) << seeing.out << seeing.err;
 }
 
+// One key leaves no energy to dQ and dK, so that nobody can judge them.
+TEST(Report, SaysHowManyTensorsOfRanksNobodyJudged) {
+  const Words one_token{"verify", "--case", "ring:p2p/contiguous/causal/P1/s1/d16/bf16"};
+  const Ran blind = ringcheck(one_token);
+  EXPECT_THAT(blind.out, HasSubstr("Judged by nobody: 2 of 5 tensors of ranks: dk 1, dq 1"));
+  const Ran seeing = ringcheck(kCase);
+  EXPECT_THAT(seeing.out, HasSubstr("All 10 tensors of ranks (o, lse, dq, dk and dv) were judged."));
+}
+
+// Not RoPE's, in a case without: what was asked for by name was not answered, though the case passes.
+TEST(Report, AnOracleAskedForThatAppliedToNoCaseIsNoPass) {
+  const Ran idle = ringcheck(and_also(kCase, {"--oracles", "parity,rope-norms"}));
+  EXPECT_EQ(idle.code, 6) << idle.err;
+  EXPECT_THAT(idle.out, HasSubstr("1 passed"));
+  EXPECT_THAT(idle.out, HasSubstr("oracle rope-norms applied to no case: nothing is rotated"));
+  EXPECT_EQ(ringcheck(and_also(kCase, {"--oracles", "all"})).code, 0);
+  const std::string rotated = kCase.back() + "/rope:half[10000]";
+  const Ran applied = ringcheck({"verify", "--case", kCase.back(), "--case", rotated, "--oracles", "parity,rope-norms"});
+  EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
+}
+
 }  // namespace
 }  // namespace ringcheck::testing

@@ -12,6 +12,7 @@
 
 #include "parity/judge/comparison.h"
 #include "parity/judge/runner.h"
+#include "parity/subject/contract.h"
 #include "property_tests/parity/oracles/exact_cases.h"
 #include "property_tests/kernels/wrong_kernels.h"
 
@@ -183,6 +184,39 @@ TEST(Census, NamesTheKeysThatWereLostWhereCountsTell) {
               Contains(HasSubstr("keys of rank 0 are missing")));
   EXPECT_THAT(findings("census", "mask one too narrow", "ring:p2p/causal/P2/hq1/hkv1/s16/d4/bf16/census"),
               Contains(HasSubstr("position 0 sees 0 keys of 1")));
+}
+
+// Ours, by a promise that says nothing of how it merges.
+class MergingAnyhow final : public parity::Subject {
+ public:
+  std::optional<std::string> refuses(const Case& test) const override { return parity::ours()->refuses(test); }
+  parity::Promise promise(const Case& test) const override {
+    parity::Promise promise = parity::ours()->promise(test);
+    promise.contract = parity::merging_anyhow(promise.contract);
+    return promise;
+  }
+  parity::RankOutput run(Communicator& comm, const Case& test, const parity::RankInput& input) const override {
+    return parity::ours()->run(comm, test, input);
+  }
+};
+
+// a - w (a - b) leaves a rounding of a where w = 1: some of it is right by 6 u_d of the largest v, and
+// by none where weights are promised.
+TEST(Routing, AMergeByDifferencesLeavesARoundingOfWhatItWeightsByZero) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P3/b1/hq2/hkv2/s48/d8/dv8/float32/scale:0.25/routing");
+  const Outcome right = outcome_of({test}, parity::ours());
+  const parity::Problem problem = parity::problem_of(test);
+  const double unit = 0x1p-24 * problem.v.abs().amax({2}).min().item<double>();
+  const auto status = [&](const parity::Subject& subject, double units) {
+    const Outcome wrong = replaced(right, [&](at::Tensor& x) { x.add_(units * unit); });
+    Outcome only_o = right;
+    only_o.tensors.o = wrong.tensors.o;
+    return parity::Oracles::at("routing").judge({test, subject, problem, only_o, {}, [] {}}).status;
+  };
+  ASSERT_FALSE(same_bits(right.tensors.o, right.tensors.o + 4 * unit));
+  EXPECT_EQ(status(*parity::ours(), 4), Status::kFail);
+  EXPECT_EQ(status(MergingAnyhow(), 4), Status::kPass);
+  EXPECT_EQ(status(MergingAnyhow(), 4000), Status::kFail);
 }
 
 }  // namespace
