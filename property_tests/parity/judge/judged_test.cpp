@@ -105,6 +105,31 @@ TEST(Judged, WhatIsRightNamesNoRank) {
   EXPECT_EQ(compare(test, "o", off, value, little, little / 8).worst_rank, 1);
 }
 
+TEST(Judged, APlaceIsBatchHeadPositionAndChannel) {
+  const Case test = parse_case("ring:p2p/contiguous/full/P2/b2/hq3/hkv3/s8/d5/float64");
+  const at::Tensor o = at::arange(2 * 3 * 8 * 5).view({2, 3, 8, 5}), lse = o.select(3, 0);
+  EXPECT_EQ(place_of(test, o.sizes(), o[1][2][6][4].item<int64_t>()),
+            "rank 1 (chunk 0), batch 1, head 2, position 6, channel 4");
+  EXPECT_EQ(place_of(test, lse.sizes(), lse[0][1][3].item<int64_t>() / 5),
+            "rank 0 (chunk 0), batch 0, head 1, position 3");
+}
+
+// A single byte is a leak, whichever rank's.
+TEST(Judged, WhatGrowsIsALeakHoweverLittle) {
+  const Case test = parse_case("ring:p2p/contiguous/causal/P2/b1/hq1/hkv1/s8/d4/float64");
+  const Problem problem = problem_of(test);
+  const Outcome outcome = solve_on_threads({test}, *ours());
+  const auto status = [&](std::vector<int64_t> grown) {
+    Outcome later = outcome;
+    for (size_t rank = 0; rank < grown.size(); ++rank) later.ranks[rank].grown_bytes = grown[rank];
+    return Oracles::at("leak").judge({test, *ours(), problem, outcome, {later}, [] {}}).status;
+  };
+  EXPECT_EQ(status({0, 0}), Status::kPass);
+  EXPECT_EQ(status({1, 0}), Status::kFail);
+  EXPECT_EQ(status({0, 1}), Status::kFail);
+  EXPECT_EQ(status({0, RankRecord::kUnseen}), Status::kNotApplicable);
+}
+
 // Equal keys give equal scores, whose rounding is one number and not n that average out.
 TEST(Judged, LseOfScoresThatAreRoundedAlikeMayBeOffByOneOfThem) {
   const auto spread = [](const char* text) { return spread_of_lse(parse_case(text), {0, 3, 8}); };
