@@ -200,7 +200,8 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
   const auto group = "Running and reporting";
   program
       .add_option("--deadline", options->deadline,
-                  "of silence of all ranks; the larger of 30 s and 20 times the predicted time")
+                  "of silence of all ranks; the larger of 30 s (of another subject 120 s) and 20 "
+                  "times the predicted time")
       ->group(group)
       ->type_name("SECONDS");
   program

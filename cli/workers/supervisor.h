@@ -25,7 +25,8 @@ struct SupervisorOptions {
   std::function<void(const reports::CaseResult&)> finished;
 };
 
-// How long all ranks of a case may be silent: the larger of 30 s and 20 times its predicted time.
+// How long all ranks of a case may be silent: the larger of 30 s, or 120 s of a subject that is not
+// ours, and 20 times its predicted time.
 double deadline_of(const parity::Case& test);
 
 // Runs every case in worker processes and gives a result for each, in the order of the cases. A

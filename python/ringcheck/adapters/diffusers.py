@@ -15,12 +15,12 @@ received from rank r - 1, which is the gradient for the keys of rank r - i; with
 https://github.com/huggingface/diffusers/pull/14274), and transposes K and V twice, which raises where a rank has not
 as many slots as heads.
 """
-import functools
 
 from torch.distributed.device_mesh import init_device_mesh
 
 import ringcheck
 from ringcheck.adapters import flash_operator
+from ringcheck.adapters.per_group import once_a_group
 
 
 def implementation(case):
@@ -33,7 +33,7 @@ def implementation(case):
     return _modeling_parallel, attention_dispatch
 
 
-@functools.cache
+@once_a_group
 def config(modules, group, device, ring, ulysses):
     """Their configuration over a grid of ring x ulysses; its groups are made once, as every rank has to."""
     mesh = init_device_mesh(device, (ring, ulysses), mesh_dim_names=("ring", "ulysses"))

@@ -8,7 +8,6 @@ is judged by `pytorch_ring.py`, as the context manager has no rule for the CPU o
 Full masks contiguous, causal ones head-tail or contiguous. A mask tensor raises in the ring, `enable_gqa` has no rule
 there, and LSE is not returned. Channels that are no multiple of 8, which its kernels pad, raise in the backward pass. Gradients are taken inside the context, where their operators are the ring's as well.
 """
-import functools
 
 import torch
 from torch.distributed.device_mesh import DeviceMesh
@@ -17,9 +16,10 @@ from torch.distributed.tensor.experimental._context_parallel import _attention a
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import ringcheck
+from ringcheck.adapters.per_group import once_a_group
 
 
-@functools.cache
+@once_a_group
 def mesh_of(group, device):
     return DeviceMesh.from_group(group, device)
 

@@ -10,7 +10,6 @@ a length that divides by 128 x ranks. `flex_attention` and `create_block_mask` a
 `flex_attention` refuses tensors that need gradients, as it has no compiled backward pass there; the plain one that it
 falls back to has, so that check is passed over.
 """
-import functools
 
 import torch
 import torch.nn.attention.flex_attention as template
@@ -20,6 +19,7 @@ from torch.distributed.tensor.experimental._context_parallel._load_balancer impo
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 import ringcheck
+from ringcheck.adapters.per_group import once_a_group
 
 BLOCK = 128
 
@@ -41,7 +41,7 @@ class Attention(torch.nn.Module):
         return flex_attention(query, key, value, **options)
 
 
-@functools.cache
+@once_a_group
 def mesh_of(group, device):
     return DeviceMesh.from_group(group, device)
 

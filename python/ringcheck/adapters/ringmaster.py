@@ -14,12 +14,12 @@ a GPU they take flash-attention 2 by way of transformers.
 
 LSE is not returned.
 """
-import functools
 
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 
 import ringcheck
+from ringcheck.adapters.per_group import once_a_group
 
 
 def implementation():
@@ -98,7 +98,7 @@ def distflash(q, k, v, *, case, group):
     return o.transpose(1, 2)
 
 
-@functools.cache
+@once_a_group
 def grid(group, device):
     """A grid of ring x Ulysses; its groups are made once, as every rank has to."""
     return init_device_mesh(device, (group.size() // 2, 2), mesh_dim_names=("ring", "ulysses"))

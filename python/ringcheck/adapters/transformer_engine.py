@@ -7,14 +7,14 @@ DotProductAttention refuses a context-parallel size above 1.
 Head-tail, which it expects of its callers; full and causal, and windows where all keys come together (`all_gather`,
 `a2a`). bf16 and fp16. Lengths divide by 2 x ranks, heads by ranks for `a2a`. LSE is not returned. GPUs only.
 """
-import functools
 
 import torch
 
 import ringcheck
+from ringcheck.adapters.per_group import once_a_group
 
 
-@functools.cache
+@once_a_group
 def layer(group, heads, dims, kv_heads, scale, kind):
     try:
         from transformer_engine.pytorch import DotProductAttention

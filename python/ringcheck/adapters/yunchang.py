@@ -19,10 +19,10 @@ the merge and the way of the gradients. On a GPU flash-attn itself is needed. LS
 float32 is refused, as by flash-attn: their rings would add into the buffers of their blocks there. A ring of one rank
 sends to itself in the backward pass, which gloo cannot: two ranks or more.
 """
-import functools
 
 import ringcheck
 from ringcheck.adapters import flash_attention, flash_operator
+from ringcheck.adapters.per_group import once_a_group
 
 
 def implementation(case):
@@ -37,7 +37,7 @@ def implementation(case):
     return yunchang
 
 
-@functools.cache
+@once_a_group
 def groups(package, group, ulysses, ring):
     """The groups of this rank in a grid of ulysses x ring; made once, as every rank has to."""
     package.set_seq_parallel_pg(ulysses, ring, group.rank(), group.size())
