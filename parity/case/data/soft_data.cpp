@@ -17,26 +17,32 @@ double keys_of_a_query(const Task& task) {
          static_cast<double>(task.seq);
 }
 
+// Scores are wide by their data, and wider by a scale above the usual one.
+bool has_wide_scores(const Case& test) {
+  static const std::set<std::string> wide{"spread3", "normal", "outliers", "offset", "ones", "wide"};
+  return wide.contains(test.data);
+}
+
+double sharpness(const Case& test) {
+  return std::abs(scale_of(test)) * std::sqrt(static_cast<double>(test.dim));
+}
+
 }  // namespace
 
 // Equal keys round all scores of a row alike, and large ones hide what else there is.
 void soften(Case& test) {
-  const std::set<std::string> wide_scores{"spread3", "normal", "outliers",
-                                          "offset",  "ones",   "wide"};
-  const double usual = 1 / std::sqrt(static_cast<double>(test.dim));
-  const double sharpness = std::abs(scale_of(test)) / usual;
   if (test.data == "peaked" && has_16_bits(test) && (keys_of_a_query(test) < 4 || test.dim < 4))
     test.data = "spread3";
-  if (wide_scores.contains(test.data) && sharpness >= 4) test.data = "flat";
-  if (wide_scores.contains(test.data) && sharpness > 2) test.data = "normal";
-  if ((test.data == "peaked" || test.data == "equal-keys") && sharpness > 1) test.scale.reset();
+  if (has_wide_scores(test) && sharpness(test) >= 4) test.data = "flat";
+  if (has_wide_scores(test) && sharpness(test) > 2) test.data = "normal";
+  if ((test.data == "peaked" || test.data == "equal-keys") && sharpness(test) > 1) test.scale.reset();
 }
 
 void suit_data(Case& test) {
   soften(test);
-  if (!has_16_bits(test) || (test.data != "flat" && test.data != "uniform")) return;
-  test.data = "normal";
-  test.scale.reset();
+  if (!has_16_bits(test)) return;
+  if (test.data == "flat" || test.data == "uniform") test.scale.reset();
+  if (test.data == "flat" || test.data == "uniform" || (has_wide_scores(test) && sharpness(test) > 1)) test.data = "normal";
 }
 
 }  // namespace ringcheck::parity
