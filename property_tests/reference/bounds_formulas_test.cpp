@@ -69,16 +69,16 @@ struct Formulas {
     const Tensor s_L =
         row(sq(P) * s_E) + unit * (n_eff / 3 + 2 + 3 * (1 + W) * (1 + sq(m) + sq(L)) + c_e * c_e);
     // (4)
-    const Tensor w = P * B_E, r = rho_p(P * l) / l;
+    const Tensor w = P * B_E, r = rho_p(P * l) / l, e_P = P.clamp_max(eta_e);
     const Tensor M = (v.abs() * sees).amax(3, true);
     const Tensor spread = (row(w) * row(w * sq(v - O))).sqrt();
     EXPECT_TRUE((spread * (1 + 1e-12) >= row(w * (v - O).abs())).all().item<bool>());
-    const Tensor B_O = spread + row((r + u_in * P) * v.abs()) +
+    const Tensor B_O = spread + row((r + e_P + u_in * P) * v.abs()) +
                        (n * u_a + 4 * W * u_a * (1 + L.abs()) + u_m) * row(P * v.abs()) + rho_o(O) +
                        step + 6 * u_d * M;
     const Tensor g = sq(O) + row(sq(P) * sq(v));
     const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4));
-    const Tensor s_O = row(sq(P) * s_E * sq(v - O) + (sq(r) / 3 + sq(P) * in2) * sq(v)) +
+    const Tensor s_O = row(sq(P) * s_E * sq(v - O) + ((sq(r) + sq(e_P)) / 3 + sq(P) * in2) * sq(v)) +
                        g * normaliser + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
                        (sq(rho_o(O)) + step * step) / 3 + 4 * sq(u_d * M);
     // (5)
@@ -90,7 +90,7 @@ struct Formulas {
     const Tensor g2 = dot(sq(dO * v));
     const Tensor s_G =
         unit * (dv / (2 * kappa) * g2 + (dv / (3 * kappa) + 2) * sq(G)) + in2 * 2 * g2;
-    const Tensor e_P = P.clamp_max(eta_e), X = (G - D).abs();
+    const Tensor X = (G - D).abs();
     const Tensor B_T = sees * (P * (B_E * X + B_G + 3 * u_a * (G.abs() + D.abs())) + rho_p(T) +
                                u_in * T.abs() + e_P * X + eta_e);
     const Tensor s_T =

@@ -93,17 +93,18 @@ struct ForwardFormula : ScoreFormula {
   const double *row_bound = nullptr, *row_variance = nullptr;  // a row: of P |v| and (P v)^2
   double* w = nullptr;         // P B^E
   double* z = nullptr;         // (P sigma^E)^2
-  double* bound = nullptr;     // of |v|: r + P (u_in + row bound), with r the rounding of P
-  double* variance = nullptr;  // of v^2: z + r^2 / 3 + P^2 (u_in^2 / 3 + row variance)
+  double* bound = nullptr;     // of |v|: r + e_P + P (u_in + row bound), with r the rounding of P
+  double* variance = nullptr;  // of v^2: z + (r^2 + e_P^2) / 3 + P^2 (u_in^2 / 3 + row variance)
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const auto [p, e] = ScoreFormula::operator()(row, column);
     const double u_in = contract.u_in, r = operand_rounding(p, contract.eta_p / sum[row]);
+    const double lost = ::fmin(p, contract.eta_e);  // of P where it underflows
     w[i] = p * e.bound;
     z[i] = p * p * e.variance;
-    bound[i] = r + p * (u_in + row_bound[row]);
-    variance[i] = z[i] + r * r * kThird + p * p * (u_in * u_in / 3 + row_variance[row]);
+    bound[i] = r + lost + p * (u_in + row_bound[row]);
+    variance[i] = z[i] + (r * r + lost * lost) * kThird + p * p * (u_in * u_in / 3 + row_variance[row]);
   }
 };
 

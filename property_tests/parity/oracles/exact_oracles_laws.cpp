@@ -79,5 +79,12 @@ TEST(Ownership, SaysWhereItCannotCount) {
   EXPECT_FALSE(some.findings.empty());
 }
 
+// What remains of a P of 1e-39 is nothing: within the bound, and no alarm of the 8 sigma either.
+TEST(Extremes, AProbabilityThatUnderflowsIsNoAlarm) {
+  EXPECT_EQ(judged("extremes", "ulysses/striped[1]/flash/docfull[1,1:2,2,2:3]/P7/b3/hq28/hkv14/s8/d128/bf16/"
+                               "scale:0.001/routing/seed271340").status,
+            Status::kPass);
+}
+
 }  // namespace
 }  // namespace ringcheck
