@@ -83,12 +83,33 @@ TEST_F(Results, AddAllOrNothing) {
   }
 }
 
+// A time that is none would be before all, or after all, that there is.
+TEST_F(Results, StayWhereATimeToPruneIsNone) {
+  ASSERT_EQ(ringcheck({"report", "add", history(), kScaling, kSmoke}).code, 0);
+  for (const char* time : {"2099-13", "2099-02-30", "2099-01-01T24", "2099-1-1", "tomorrow", "99999", "2099-01-01T00:00:00+01"}) {
+    const Ran ran = ringcheck({"report", "prune", history(), "--before", time});
+    EXPECT_EQ(ran.code, 2) << time;
+    EXPECT_THAT(ran.err, HasSubstr("'" + std::string(time) + "' is no time"));
+  }
+  EXPECT_THAT(ringcheck({"report", "prune", history(), "--before", "2026-01"}).out, HasSubstr("removed 0 runs, 2 are left"));
+  EXPECT_THAT(ringcheck({"report", "prune", history(), "--before", "2099-02-28T23:59"}).out, HasSubstr("removed 2 runs, 0 are left"));
+}
+
+TEST_F(Results, AreJoinedOnce) {
+  const Ran ran = ringcheck({"report", "join", "-o", file("all.json"), kScaling, kScaling});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is the same run as"));
+  EXPECT_THAT(ringcheck({"report", "join", "-o", file("all.json"), kScaling, kSmoke}).err, HasSubstr("of kind verify"));
+  EXPECT_FALSE(std::filesystem::exists(file("all.json")));
+}
+
 TEST_F(Results, AreComparedFromFilesAndFromAHistory) {
   const std::string worse = edited("worse.json", kSmoke, [](json& r) {
     r["cases"][3]["ranks"][0]["forward"]["messages"] = 77;
     r["cases"].erase(5);
   });
-  EXPECT_EQ(ringcheck({"compare", kSmoke, kSmoke}).code, 2) << "the same run twice";
+  std::filesystem::copy_file(kSmoke, file("copy.json"));
+  EXPECT_THAT(ringcheck({"compare", kSmoke, file("copy.json")}).err, HasSubstr("copy.json' is the same run as '" + kSmoke));
   const Ran ran = ringcheck({"compare", kSmoke, worse, "--json", file("c.json"), "--markdown", file("c.md")});
   EXPECT_EQ(ran.code, 4) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("rank 0: forward.messages"), HasSubstr("-> 77"), HasSubstr("1 vanished")));

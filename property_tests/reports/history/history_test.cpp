@@ -130,6 +130,17 @@ TEST_F(Histories, RefuseResultsThatAreNone) {
   twice = distinct_full_result();
   twice["measurements"].push_back(twice["measurements"][0]);
   EXPECT_THAT(says(twice), HasSubstr("twice"));
+  for (const char* time : {"yesterday", "2026-11-22", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-11-22T24:00:00Z",
+                           "2026-11-22T05:28:01", "2026-1-22T05:28:01Z", ""}) {
+    json started = newer;
+    started["schema_version"] = 2;
+    started["environment"]["started"] = time;
+    EXPECT_THAT(says(started), AllOf(HasSubstr("started at '" + std::string(time) + "'"), HasSubstr("2026-11-22T05:28:01Z")));
+  }
+  json better = twice;
+  better["measurements"] = {twice["measurements"][0]};
+  better["measurements"][0]["better"] = "upwards";
+  EXPECT_THAT(says(better), AllOf(HasSubstr("'upwards'"), HasSubstr("smaller, larger")));
   empty["kind"] = "guard";
   EXPECT_THAT(says(empty), HasSubstr("no such member"));
   for (const json& other : {json(), json(3), json::array(), json::object(), json{{"kind", "verify"}}})
