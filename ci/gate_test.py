@@ -227,6 +227,18 @@ class Gate(unittest.TestCase):
         self.assertIn("holds files that no gate wrote", done.stderr)
         self.assertTrue((self.theirs.path / "new.txt").exists())
 
+    def test_bad_input_leaves_what_an_earlier_gate_wrote(self):
+        self.ends(0, "--check", "exit 0")
+        given, before = ["--repository", ".", "--check", "true"], self.theirs.summary()
+        waivers = pathlib.Path(self.folder.name, "waivers.json")
+        waivers.write_text("{}")
+        for words, says in ((["nowhere", *given], "'nowhere' is no commit"), (["main", *given, "--waivers", "."], "cannot be read")):
+            done = self.theirs.gate(words)
+            self.assertEqual((done.returncode, self.theirs.summary()), (2, before), done.stderr)
+            self.assertIn(says, done.stderr)
+        for words, says in ((("--waivers", waivers), "no file of waivers"), (("--history", waivers), "no history")):
+            self.assertIn(says, self.ends(2, "--check", "true", *words).stderr)
+
     def test_bad_input_is_refused_in_a_line(self):
         given = ["--repository", ".", "--verify", "true"]
         for words, says in ((["nowhere", *given], "'nowhere' is no commit"), (given, "want BASE_REF"),
