@@ -255,6 +255,22 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.at.count("section.card:nth-child(2) tbody tr"), changed)
         self.assertEqual(self.at.texts(".command code")[0].split()[2:4], [ids["main"][:8], ids["fix <it>"][:8]])
 
+    def test_what_is_slower_is_worse_whichever_way_is_better(self):
+        folder, history = pathlib.Path(self.folder.name), pathlib.Path(self.folder.name) / "slower.db"
+        result = json.loads((histories.RESULTS / "h200_gpu4_scaling_nccl.json").read_text())
+        for hour, slowdown in ((1, 1), (2, 1.25)):
+            result["environment"]["started"] = f"2026-11-22T0{hour}:00:00Z"
+            for one in result["measurements"]:
+                one["samples"] = [sample / slowdown if one["better"] == "larger" else sample * slowdown for sample in one["samples"]]
+            (folder / "slower.json").write_text(json.dumps(result))
+            histories.add(PROGRAM, str(history), str(folder / "slower.json"), "main")
+        self.at.open(histories.page_of(PROGRAM, str(history), folder / "slower.html") + "#view=compare")
+        ways = {one["better"] for one in result["measurements"] if all(sample > 0 for sample in one["samples"])}
+        self.assertLessEqual({"smaller", "larger"}, ways)
+        shown = self.at.texts("section.card:nth-child(3) tbody td:nth-child(6)")
+        self.assertEqual({text.replace("\u202f", " ") for text in shown}, {"+25 %"})
+        self.assertEqual(len(shown), sum(bool(one["better"]) and min(one["samples"]) > 0 for one in result["measurements"]))
+
     def test_one_result_has_a_page_of_its_own(self):
         url = histories.page_of(PROGRAM, str(histories.RESULTS / "cpu_smoke.json"), pathlib.Path(self.folder.name) / "run.html")
         self.at.open(url)

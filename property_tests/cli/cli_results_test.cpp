@@ -139,6 +139,23 @@ TEST_F(Results, OfASlowerBuildAreFound) {
   EXPECT_THAT(slower.out, HasSubstr("seconds kernel=wgmma"));
 }
 
+// The runs that are compared say nothing of how far earlier ones differ, nor do those of other machines.
+TEST_F(Results, AreComparedByTheSpreadOfEarlierOnes) {
+  ASSERT_EQ(ringcheck({"report", "measured", "-o", file("0.json"), "forward=1"}).code, 0);
+  Words add{"report", "add", history()};
+  for (int run = 1; run <= 25; ++run)
+    add.push_back(edited(std::to_string(run) + ".json", file("0.json"), [&](json& r) {
+      r["environment"]["started"] = "2026-01-01T00:" + std::to_string(run + 10) + ":00Z";
+      if (run > 21) r["environment"]["cpu"] = "another";
+      r["measurements"][0]["samples"] = {1 + 0.001 * (run * 7 % 5)};
+    }));
+  ASSERT_EQ(ringcheck(add).code, 0);
+  const Ran few = ringcheck({"compare", add[3], add[23], "--history", history()});
+  EXPECT_EQ(few.code, 6) << "two of 21 are compared: " << few.out;
+  ASSERT_EQ(ringcheck({"compare", file("0.json"), add[23], "--history", history(), "--json", file("c.json")}).code, 0);
+  EXPECT_EQ(json::parse(read_text(file("c.json")))["compare"]["speed"][0]["how"], "spread of 20 earlier runs");
+}
+
 TEST_F(Results, OfOtherMachinesAreRefused) {
   const Ran ran = ringcheck({"compare", kScaling, RINGCHECK_SOURCE_DIR "/reports/results/h200_gpu2_scaling_threads.json"});
   EXPECT_EQ(ran.code, 2);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,18 @@ TEST_F(Histories, HoldWhatATableIsAskedFor) {
   EXPECT_EQ(tables.value("SELECT json_extract(parts, '$.seed') FROM cases WHERE name = 'case 0'"), "7");
   EXPECT_EQ(tables.value("SELECT count(*) FROM points WHERE median IS NULL AND keep_to = 0.75"), "1");
   EXPECT_EQ(tables.value("SELECT json_extract(samples, '$[1]') FROM points WHERE keep_to = 0.75"), "nan");
+}
+
+// NaN is larger than everything, wherever it stands: no margin is known.
+TEST_F(Histories, DoNotTakeWhatIsNoNumberForAMargin) {
+  for (const char* tensor : {"/0/hard_ratio", "/1/hard_ratio"}) {
+    json result = distinct_full_result();
+    json& tensors = result["cases"][0]["oracles"][0]["tensors"];
+    tensors[0]["hard_ratio"] = tensors[1]["hard_ratio"] = 0.5;
+    EXPECT_EQ(run_of(result).verdicts[0].margin, 0.5);
+    tensors[json::json_pointer(tensor)] = "nan";
+    EXPECT_TRUE(std::isnan(*run_of(result).verdicts[0].margin)) << tensor;
+  }
 }
 
 TEST_F(Histories, RefuseResultsThatAreNone) {
@@ -255,6 +268,9 @@ TEST_F(Histories, AnswerByTheirIndices) {
   History history = made();
   std::vector<HistoryRun> runs;
   for (int i = 0; i < 300; ++i) runs.push_back(numbered_run(i, 100, 10));
+  Result elsewhere = numbered_result(300, 100, 10);
+  elsewhere.environment.cores = 99;
+  runs.push_back(run_of(to_json(elsewhere)));
   history.add(runs, "main");
   const Result one = numbered_result(0, 100, 10);
   const auto begin = std::chrono::steady_clock::now();
