@@ -104,6 +104,8 @@ TEST_F(Histories, HoldWhatATableIsAskedFor) {
   history.add({run_of(distinct_full_result())}, "feature");
   Database& tables = history.database();
   EXPECT_EQ(tables.value("SELECT branch FROM runs"), "feature");
+  EXPECT_EQ(tables.value("PRAGMA journal_mode"), "wal");
+  EXPECT_EQ(tables.value("PRAGMA synchronous"), "2") << "FULL: what is committed survives a loss of power";
   EXPECT_EQ(tables.value("SELECT unjudged || ' of ' || tensors FROM runs"), "1 of 3");
   EXPECT_EQ(tables.value("SELECT count(*) FROM verdicts JOIN cases USING (case_id) "
                          "WHERE verdict = 'fail' AND contract = 1 AND name = 'case 0'"), "1");
