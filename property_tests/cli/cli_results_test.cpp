@@ -252,6 +252,15 @@ TEST_F(Results, WithTextsThatAreNotPlainAreRefused) {
   EXPECT_EQ(branch(std::string(252, 'x') + "\u00e9").code, 0) << "255 bytes do";
 }
 
+TEST_F(Results, AreListedBelowEachOther) {
+  ASSERT_EQ(ringcheck({"report", "add", history(), kSmoke, "--branch", "fix/what-is-long"}).code, 0);
+  ASSERT_EQ(ringcheck({"report", "add", history(), kScaling, "--branch", "main"}).code, 0);
+  const std::string list = ringcheck({"report", "list", history()}).out;
+  const auto column = [&](const std::string& word) { const size_t at = list.find(word); return at - (list.rfind('\n', at) + 1); };
+  EXPECT_EQ(column("kind"), column(" verify") + 1);
+  EXPECT_EQ(column("kind"), column(" scaling") + 1);
+}
+
 TEST_F(Results, AreListedInColourWhereItIsAskedFor) {
   ASSERT_EQ(ringcheck({"report", "add", history(), kSmoke}).code, 0);
   const auto list = [&](const Words& more) {
