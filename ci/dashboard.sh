@@ -48,6 +48,16 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 fi
 cp reports/results/*.json "$versions"
 
+# committed COMMIT FILE...   when, in UTC; now, where git does not know.
+committed() {
+  TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd "$@" 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ
+}
+for file in "$versions"/*sensitivity*.json; do
+  name=$(basename -- "$file" .json) commit=HEAD
+  [[ $name != *@* ]] || commit=${name#*@}
+  /usr/bin/python3 ci/pages/earlier.py "$file" "$(committed "$commit" -- "reports/results/${name%@*}.json")"
+done
+
 # One that a history does not keep costs the others nothing.
 kept=0
 for file in "$versions"/*.json; do

@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import sqlite3
+import statistics
 import sys
 import tempfile
 import unittest
@@ -135,6 +136,9 @@ class Dashboard(unittest.TestCase):
         self.open("#branch=fix+%3Cit%3E")
         failures = self.query("SELECT name FROM verdicts JOIN cases USING (case_id) JOIN runs USING (run) WHERE branch = 'fix <it>' AND verdict = 'fail'")
         self.assertIn(f"{len(failures) + 1} cases", self.at.texts(".note")[0].replace("\xa0", " "))
+        self.assertGreater(len(failures), 12)
+        self.assertIn(f"; 12 of {len(failures) + 1} are shown", self.at.texts(".note")[0])
+        self.assertEqual(self.at.count("section.card:nth-child(2) tbody tr"), 12)
         self.at.click("section.card tbody a")
         self.at.wait("location.hash.includes('view=case')")
         command = self.at.texts(".command code")[0]
@@ -157,6 +161,11 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.at.count(".bars rect.part"), 4 * 3 * 2 + 4 * 3)
         sent = {(i, j): n for i, rank in enumerate(case["ranks"]) for j, n in enumerate(rank["sent_to"]) if n and i != j}
         self.assertEqual(self.at.count(".heat .cell.bytes text"), len(sent))
+
+    def test_an_error_far_above_its_bound_leaves_the_others_readable(self):
+        self.open("#view=errors")
+        self.assertEqual(self.at.run("[...document.querySelectorAll('.boxes .beyond')].map((e) => e.textContent)"), ["▲ 5.1"])
+        self.assertEqual(self.at.run("Math.max(...[...document.querySelectorAll('.boxes .tick text')].map((e) => Number(e.textContent) || 0))"), 2)
 
     def test_the_kill_matrix_is_that_of_the_result(self):
         faults = json.loads((histories.RESULTS / "h200_gpu1_faults_wgmma.json").read_text())["faults"]
@@ -238,7 +247,8 @@ class Dashboard(unittest.TestCase):
         self.assertEqual({"✕ fail", "⧖ hang", "✓ pass"}, set(self.at.texts(".badge")))
 
     def test_two_runs_are_compared(self):
-        self.open("#view=compare")
+        self.open("#view=compare")  # at first two that can be compared
+        self.assertEqual([note for note in self.at.texts(".note") if note.startswith("0 cases in both")], [])
         ids = {branch: self.one("SELECT id FROM runs WHERE branch = ? AND device = 'cpu' AND cases = 352", branch) for branch in ("main", "fix <it>")}
         self.at.choose("new", ids["fix <it>"])
         self.at.choose("base", ids["main"])
@@ -246,11 +256,30 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.at.count("section.card:nth-child(2) tbody tr"), changed)
         self.assertEqual(self.at.texts(".command code")[0].split()[2:4], [ids["main"][:8], ids["fix <it>"][:8]])
 
+    def test_what_is_slower_is_worse_whichever_way_is_better(self):
+        folder, history = pathlib.Path(self.folder.name), pathlib.Path(self.folder.name) / "slower.db"
+        result = json.loads((histories.RESULTS / "h200_gpu4_scaling_nccl.json").read_text())
+        for hour, slowdown in ((1, 1), (2, 1.25)):
+            result["environment"]["started"] = f"2026-11-22T0{hour}:00:00Z"
+            for one in result["measurements"]:
+                one["samples"] = [sample / slowdown if one["better"] == "larger" else sample * slowdown for sample in one["samples"]]
+            (folder / "slower.json").write_text(json.dumps(result))
+            histories.add(PROGRAM, str(history), str(folder / "slower.json"), "main")
+        self.at.open(histories.page_of(PROGRAM, str(history), folder / "slower.html") + "#view=compare")
+        ways = {one["better"] for one in result["measurements"] if statistics.median(one["samples"]) > 0}
+        self.assertLessEqual({"smaller", "larger"}, ways)
+        shown = self.at.texts("section.card:nth-child(3) tbody td:nth-child(6)")
+        self.assertEqual({text.replace("\u202f", " ") for text in shown}, {"+25 %"})
+        self.assertEqual(len(shown), sum(bool(one["better"]) and statistics.median(one["samples"]) > 0 for one in result["measurements"]))
+
     def test_one_result_has_a_page_of_its_own(self):
         url = histories.page_of(PROGRAM, str(histories.RESULTS / "cpu_smoke.json"), pathlib.Path(self.folder.name) / "run.html")
         self.at.open(url)
         self.assertEqual(self.at.count(".tile"), 1)
         self.assertIn("352 of 352 passed", self.at.texts(".tile .verdict")[0])
+        self.at.click(".tile .verdict a")
+        self.at.wait("location.hash.includes('view=run') && document.querySelector('.command code')")
+        self.assertEqual(self.at.texts(".command code")[0], "ringcheck report cpu_smoke.json")
         for view in VIEWS:
             self.at.open(url + f"#view={view}")
             self.assertGreater(self.at.count("#content *"), 3, view)

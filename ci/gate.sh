@@ -53,7 +53,7 @@ done
 for name in base new repository; do
   [[ -z ${option[$name]:-} || -d ${option[$name]} ]] || fail 2 "--$name '${option[$name]}' is no folder"
 done
-[[ -z ${option[waivers]:-} || -r ${option[waivers]} ]] || fail 2 "--waivers '${option[waivers]}' cannot be read"
+[[ -z ${option[waivers]:-} || (-f ${option[waivers]} && -r ${option[waivers]}) ]] || fail 2 "--waivers '${option[waivers]}' cannot be read"
 [[ -n $ref || (-n ${option[base]:-} && -n ${option[new]:-}) ]] || fail 2 "want BASE_REF, or --base and --new; ci/gate.sh --help"
 [[ -z $ref || -z ${option[base]:-}${option[new]:-} ]] || fail 2 "'$ref' and --base or --new: want either"
 for name in base new repository waivers history; do
@@ -64,6 +64,8 @@ ours=1
 [[ -n ${option[base]:-} || ${option[repository]} == "$(realpath -- "$ci/..")" ]] || ours=
 [[ -n $ours || -n ${option[verify]:-}${option[bench]:-}${option[check]:-} ]] ||
   fail 2 "--repository ${option[repository]}: say what runs there, by --verify, --bench or --check"
+[[ -z $ref ]] || commit=$(git -C "${option[repository]}" rev-parse --verify --quiet "$ref^{commit}" 2>/dev/null) ||
+  fail 2 "BASE_REF '$ref' is no commit of ${option[repository]}; git fetch it first (a shallow clone has few)"
 out=$(mkdir -p "${option[out]}" && cd "${option[out]}" && pwd) || fail 2 "--out '${option[out]}' cannot be made"
 [[ $out != *,* ]] || fail 2 "--out '$out': no comma, please; a list of results has them"
 [[ -z $(ls -A "$out") || $(head -c 6 "$out/summary.md" 2>/dev/null) == "# Gate" ]] ||
@@ -86,9 +88,7 @@ mapfile -t for_mpirun < <(with_ours env | grep '^OMPI_')
 
 # Where the side of BASE_REF is: a worktree of its commit, made once and kept for a week.
 worktree() {
-  local commit name path
-  commit=$(git -C "${option[repository]}" rev-parse --verify --quiet "$ref^{commit}") ||
-    fail 2 "BASE_REF '$ref' is no commit of ${option[repository]}; git fetch it first (a shallow clone has few)"
+  local name path
   name=$(realpath -- "${option[repository]}" | sha256sum)
   path=$cache/gate/${name:0:12}-$commit
   mkdir -p "$cache/gate"
@@ -172,9 +172,8 @@ says() {
 
 # result_of STEP SIDE RESULT   runs a step for a side, into its log; fails where there is no result.
 result_of() {
-  local code
-  "$1" "$2" "$3" >>"$out/$2.$1.log" 2>&1
-  code=$?
+  local code=0
+  "$1" "$2" "$3" >>"$out/$2.$1.log" 2>&1 || code=$?
   [[ -s $3 ]] || {
     says "$1 of $2 left no result ($2.$1.log)" 70
     tail -5 "$out/$2.$1.log" >&2
@@ -201,9 +200,8 @@ time_both() {
 
 # compare WHAT BASE NEW option...   a page of its own, which begins with what it comes to.
 compare() {
-  local page=$out/$1 code
-  "$ringcheck" compare "${@:2}" ${option[waivers]:+--waivers "${option[waivers]}"} --json "$page.json" --markdown "$page.md"
-  code=$?
+  local page=$out/$1 code=0
+  "$ringcheck" compare "${@:2}" ${option[waivers]:+--waivers "${option[waivers]}"} --json "$page.json" --markdown "$page.md" || code=$?
   says "$1: $(sed -n '1s/^## //p' "$page.md" 2>/dev/null)" "$code"
 }
 
@@ -268,6 +266,8 @@ if [[ -z $ringcheck ]]; then
 fi
 [[ -z $ours || ! -x ${folder[new]}/ringcheck ]] || ringcheck=${folder[new]}/ringcheck
 [[ -x $ringcheck ]] || fail 2 "no program '$ringcheck'; RINGCHECK_PROGRAMS names its folder"
+complaint=$({ [[ ! -e ${option[history]:-} ]] || "$ringcheck" report list "${option[history]}" --last 1; } 2>&1 >/dev/null &&
+  { [[ -z ${option[waivers]:-} ]] || "$ringcheck" verify --list --waivers "${option[waivers]}"; } 2>&1 >/dev/null) || fail 2 "$complaint"
 
 if [[ -n $ours && -z ${option[verify]:-} ]]; then
   if [[ -n ${option[cases]:-} ]]; then

@@ -39,12 +39,14 @@ def seconds(what):
 if __name__ == "__main__":
     print(seconds(sys.argv[1]))
 '''
-# In place of verify.sh: what it left for this subject, in the folder KEPT, and its exit code.
+# In place of verify.sh: what it left for this subject, in the folder KEPT, of the same case, and its exit code.
 RECORDED = """#!/usr/bin/python3
 import json, os, pathlib, sys
 kept = pathlib.Path("KEPT", "wrong" if "planted" in open("subject").read() else "right")
 result = json.loads(kept.with_suffix(".json").read_text())
 result["environment"]["host"] += "-" + os.environ["SIDE"]
+for case, known in zip(result["cases"], json.loads(kept.with_name("right.json").read_text())["cases"]):
+    case.update(name=known["name"], parts=known["parts"])
 pathlib.Path(os.environ["RESULT"]).write_text(json.dumps(result))
 sys.exit(1 if kept.name == "wrong" and "--waivers" not in open("subject").read() else 0)
 """
@@ -168,6 +170,7 @@ class Gate(unittest.TestCase):
         for side in ("base", "new"):  # as many rounds as the page says
             measured = json.loads((self.theirs.out / f"{side}.bench.json").read_text())["measurements"]
             self.assertEqual({len(one["samples"]) for one in measured}, {12})
+        self.ends(0, "--bench", "./drawn", "--margin", "0.5")
 
     def test_a_dead_rank_is_worse_than_a_wrong_one_and_runs_are_kept_where_asked(self):
         history = pathlib.Path(self.folder.name, "history.db")
@@ -184,15 +187,15 @@ class Gate(unittest.TestCase):
     def test_a_known_failure_can_be_waived(self):
         waivers = pathlib.Path(self.folder.name, "waivers.json")
         waivers.write_text(json.dumps({"waivers": [{"case": "*", "finding": "*", "reason": "known", "until": "2999-01-01"}]}))
-        self.theirs.write("subject", "--subject planted[wrong_owner]")
-        self.theirs.commit()
-        self.ends(1, "--verify", "./recorded")  # what fails as before fails all the same
         self.theirs.write("subject", f"--subject planted[wrong_owner] --waivers {waivers}")
         self.ends(0, "--verify", "./recorded", "--waivers", waivers)
         self.assertIn("waived: known", self.theirs.summary())
         root = xml.etree.ElementTree.parse(self.theirs.out / "junit.xml").getroot()
         self.assertEqual((root.get("failures"), root.get("errors")), ("0", "0"))
         self.assertIn(": known", root.find("testsuite/testcase/skipped").get("message"))
+        self.theirs.write("subject", "--subject planted[wrong_owner]")
+        self.theirs.commit()
+        self.ends(1, "--verify", "./recorded")  # what fails as before fails all the same
 
     def test_a_check_counts_by_its_exit_code(self):
         for code, ends in ((0, 0), (1, 1), (77, 77), (9, 70)):
@@ -226,6 +229,18 @@ class Gate(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("holds files that no gate wrote", done.stderr)
         self.assertTrue((self.theirs.path / "new.txt").exists())
+
+    def test_bad_input_leaves_what_an_earlier_gate_wrote(self):
+        self.ends(0, "--check", "exit 0")
+        given, before = ["--repository", ".", "--check", "true"], self.theirs.summary()
+        waivers = pathlib.Path(self.folder.name, "waivers.json")
+        waivers.write_text("{}")
+        for words, says in ((["nowhere", *given], "'nowhere' is no commit"), (["main", *given, "--waivers", "."], "cannot be read")):
+            done = self.theirs.gate(words)
+            self.assertEqual((done.returncode, self.theirs.summary()), (2, before), done.stderr)
+            self.assertIn(says, done.stderr)
+        for words, says in ((("--waivers", waivers), "no file of waivers"), (("--history", waivers), "no history")):
+            self.assertIn(says, self.ends(2, "--check", "true", *words).stderr)
 
     def test_bad_input_is_refused_in_a_line(self):
         given = ["--repository", ".", "--verify", "true"]

@@ -77,6 +77,28 @@ void from_json(const json& j, Event& event) {
   event.operation = j.value("operation", "");
 }
 
+namespace {
+
+bool is_count(const json& number) {
+  if (number.is_number_unsigned()) return number.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
+  return number.is_number_integer() && number.get<int64_t>() >= 0;
+}
+
+// All numbers of a rank, and of a pass or a call beside its seconds, are counts: read as integers, 2.5 would become 2,
+// and 1e30 anything.
+void check_count(const std::string& name, const json& value) {
+  if (value.is_number() && !is_count(value))
+    throw std::invalid_argument(name + " is " + value.dump() + "; want a whole number from 0 to 9223372036854775807");
+}
+void check_counts(const json& of) {
+  for (const auto& [name, value] : of.items())
+    if (value.is_array())
+      for (const json& one : value) check_count(name, one);
+    else check_count(name, value);
+}
+
+}  // namespace
+
 // Earlier results have no seconds, or not what was computed; events are there where they were wanted.
 void to_json(json& j, const PassCounters& pass) {
   to_json(j, static_cast<const Counted&>(pass));
@@ -85,6 +107,7 @@ void to_json(json& j, const PassCounters& pass) {
   if (!pass.events.empty()) j["events"] = pass.events;
 }
 void from_json(const json& j, PassCounters& pass) {
+  check_counts(j);
   from_json(j, static_cast<Counted&>(pass));
   if (j.contains("seconds")) pass.seconds = j.at("seconds");
   if (j.contains("computed")) pass.computed = j.at("computed");
@@ -107,8 +130,11 @@ void to_json(json& j, const RankResult& rank) {
   j["call"] = rank.call;
 }
 void from_json(const json& j, RankResult& rank) {
+  check_counts(j);
   from_json(j, static_cast<RankCounted&>(rank));
-  if (j.contains("call")) rank.call = j.at("call");
+  if (!j.contains("call")) return;
+  check_counts(j.at("call"));
+  rank.call = j.at("call");
 }
 
 // Earlier results do not say who judged what; nothing turns without RoPE.

@@ -3,8 +3,10 @@
 """Chromium without a screen, by its DevTools protocol (https://chromedevtools.github.io/devtools-protocol)."""
 import base64
 import json
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -28,7 +30,7 @@ class Browser:
         self.process = subprocess.Popen(
             [program(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0",
              "--remote-allow-origins=*", f"--user-data-dir={self.folder.name}", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         port, path = self._address()
         self.events = []
         self.number = 0
@@ -65,7 +67,7 @@ class Browser:
 
     def close(self):
         self.socket.close()
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)  # Debian's program is a script that waits for another
         self.process.wait()
         self.folder.cleanup()
 

@@ -8,8 +8,10 @@ import random
 import sqlite3
 import subprocess
 
+from pages import earlier
+
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "reports" / "results"
-HOSTILE = 'dq: 5.1 bounds at </script><img src=x onerror="throw 1"> & "quotes"'
+HOSTILE = 'dq: 5.1 bounds at </script><img src=x onerror="throw 1"> & "quotes" {{scripts}}'
 
 
 def add(program, history, path, branch):
@@ -43,8 +45,7 @@ def limits(factor, started):
     old = json.loads((RESULTS / "cpu_sensitivity.json").read_text())["limits"]
     environment = json.loads((RESULTS / "cpu_smoke.json").read_text())["environment"]
     new = [{**limit, "epsilon": limit["epsilon"] and limit["epsilon"] * factor} for limit in old]
-    return {"schema_version": 2, "kind": "sensitivity", "environment": {**environment, "started": started, "command": "ringcheck faults"},
-            "sensitivity": {"kernel": "plain", "trials": 20, "limits": new}}
+    return earlier.limits_of({"trials": 20, "limits": new}, started, environment)
 
 
 def mixed(program, folder):

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/formats/readers_test.py   every format of `ringcheck report render`, of the program RINGCHECK_PROGRAM, read by
 who reads it: xmllint with the schema of Jenkins' xUnit plugin, promtool, Google Benchmark's compare.py."""
+import collections
 import json
 import os
 import pathlib
@@ -98,9 +99,9 @@ class OpenMetrics(unittest.TestCase):
         for path in MEASURED:
             samples = self.read_back(path)
             for one in json.loads(path.read_text())["measurements"]:
-                words = [f'measurement="{one["name"]}"', 'statistic="median"']
-                words += [f'{part}="{value}"' for part, value in one["parts"].items()]
-                self.assertAlmostEqual(self.value(samples, *words), statistics.median(one["samples"]))
+                words = [f'measurement="{one["name"]}"', *(f'{part}="{value}"' for part, value in one["parts"].items())]
+                for statistic, of in (("median", statistics.median), ("least", min), ("most", max)):
+                    self.assertAlmostEqual(self.value(samples, *words, f'statistic="{statistic}"'), of(one["samples"]))
 
     def test_any_text_can_be_a_label(self):
         def spoil(data):
@@ -169,6 +170,10 @@ class Dashboards(unittest.TestCase):
                                  [statistics.median(one["samples"]) for one in measured if one["better"] == better])
             bencher = json.loads(rendered(path, "bencher").read_text())
             self.assertEqual(sum(len(measures) for measures in bencher.values()), len(measured))
+            for key, of in (("value", statistics.median), ("lower_value", min), ("upper_value", max)):
+                nanoseconds = sorted(measures["latency"][key] for measures in bencher.values() if "latency" in measures)
+                times = sorted(1e9 * of(one["samples"]) for one in measured if (one["name"], one["unit"]) == ("time", "s"))
+                self.assertEqual([f"{one:.12g}" for one in nanoseconds], [f"{one:.12g}" for one in times])
 
     def test_a_node_has_a_line(self):
         for name in VERIFY:
@@ -178,6 +183,10 @@ class Dashboards(unittest.TestCase):
             line = json.loads(lines[0])
             jsonschema.validate(line, FORMS["superbench"])
             self.assertEqual(line["ringcheck-verify/cases/failed"], data["summary"]["failed"])
+            messages = collections.defaultdict(int)
+            for rank in (rank for test in data["cases"] for rank in test["ranks"]):
+                messages[rank["rank"]] = max(messages[rank["rank"]], rank["forward"]["messages"])
+            self.assertEqual({rank: line[f"ringcheck-verify/forward.messages:{rank}"] for rank in messages}, messages)
 
 
 class Refusals(unittest.TestCase):

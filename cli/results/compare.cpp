@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "cli/arguments.h"
@@ -70,8 +72,8 @@ class Reader {
       std::error_code ignored;  // a name that is too long is no file
       const bool file = std::filesystem::exists(name, ignored);
       reports::Run run = file || !history_ ? read_run(name) : held(name);
-      if (!ids_.insert(run.id).second)
-        throw UsageError("'" + name + "' is named twice; want different runs on both sides");
+      if (const auto [known, is_new] = ids_.emplace(run.id, name); !is_new)
+        throw UsageError("'" + name + "' is the same run as '" + known->second + "'; want different runs on both sides");
       side.names.push_back(name);
       side.runs.push_back(whole_result(name, nlohmann::json::parse(run.text)));
     }
@@ -81,7 +83,9 @@ class Reader {
   // Of earlier runs on the machine of this one.
   std::vector<double> medians(const reports::Measurement& series, const reports::Environment& machine) {
     std::vector<double> medians;
-    for (const reports::TrendPoint& point : reports::trend(history_->database(), series, machine, ids_))
+    const auto ids = std::views::keys(ids_);
+    const std::set<std::string> without(ids.begin(), ids.end());
+    for (const reports::TrendPoint& point : reports::trend(history_->database(), series, machine, without))
       medians.push_back(point.median);
     return medians;
   }
@@ -98,7 +102,7 @@ class Reader {
   }
 
   std::optional<reports::History> history_;
-  std::set<std::string> ids_;
+  std::map<std::string, std::string> ids_;  // and how it was named
 };
 
 reports::Comparison compared(const Words& words) {

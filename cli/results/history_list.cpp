@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck report list: the runs of a history.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -17,7 +18,7 @@ namespace {
 using reports::left;
 
 // Long enough to be one commit, or one run, among thousands.
-constexpr size_t kShortCommit = 12, kShortId = 8;
+constexpr size_t kShortCommit = 12, kShortId = 8, kShortBranch = 9, kLongBranch = 40;
 
 std::string outcome(const reports::ListedRun& run) {
   const reports::Summary& sum = run.summary;
@@ -40,12 +41,15 @@ reports::Tone tone_of(const reports::Summary& sum) {
 int run(const std::string& path, int64_t last) {
   reports::History history(path);
   const reports::Paint paint = paint_on(std::cout);
+  const std::vector<reports::ListedRun> runs = history.list(last);
+  size_t branch = kShortBranch;
+  for (const reports::ListedRun& one : runs) branch = std::clamp(one.branch.size(), branch, kLongBranch);
   std::cout << left("run", kShortId + 2) << left("started", 22) << left("commit", kShortCommit + 2)
-            << left("branch", 10) << left("kind", 12) << "outcome\n";
-  for (const reports::ListedRun& one : history.list(last))
+            << left("branch", branch + 1) << left("kind", 12) << "outcome\n";
+  for (const reports::ListedRun& one : runs)
     std::cout << left(one.id.substr(0, kShortId), kShortId + 2) << left(one.started, 22)
               << left(one.commit.substr(0, kShortCommit), kShortCommit + 2)
-              << left(one.branch.empty() ? "-" : one.branch, 9) << " " << left(one.kind, 12)
+              << left(one.branch.empty() ? "-" : one.branch, branch) << " " << left(one.kind, 12)
               << paint(tone_of(one.summary), outcome(one)) << "; " << one.device << "\n";
   std::cout << std::flush;
   return 0;

@@ -4,11 +4,11 @@
 // ringcheck report prune: old runs out of a history.
 #include <iostream>
 #include <memory>
-#include <regex>
 
 #include "cli/arguments.h"
 #include "cli/results/report_command.h"
 #include "reports/history/history.h"
+#include "reports/history/moment.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -28,10 +28,9 @@ int run(const Words& words) {
   return 0;
 }
 
-// As results have it, or the beginning of it: 2026, 2026-11, 2026-11-22T05.
+// A month 13 would be after all that its year has.
 std::string wrong_time(const std::string& text) {
-  static const std::regex beginning("[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}(:[0-9]{2}(:[0-9]{2}Z?)?)?)?)?)?");
-  return std::regex_match(text, beginning) ? "" : "'" + text + "' is no time; want 2026-11-22 or 2026-11-22T05:28:01Z";
+  return reports::begins_moment(text) ? "" : "'" + text + "' is no time; want 2026-11-22 or 2026-11-22T05:28:01Z";
 }
 
 const ReportCommands::Add add("prune", {[](CLI::App& program) {

@@ -32,10 +32,14 @@ bool is_sqlite(const std::string& path) {
   return begin == "SQLite format 3";
 }
 
+bool is_result(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && !is_sqlite(path);
+}
+
 // One result is a history of one run.
 nlohmann::json data_of(const std::string& path, int64_t last) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error) && !is_sqlite(path)) {
+  if (is_result(path)) {
     const reports::Run run = read_run(path);
     const Interrupts interrupts;
     const TemporaryFolder folder;
@@ -53,6 +57,7 @@ int run(const Words& words) {
   check_files({words.input}, {{"-o", words.output}});
   nlohmann::json data = data_of(words.input, words.last);
   data["name"] = std::filesystem::path(words.input).filename().string();
+  data["of_history"] = !is_result(words.input);
   data["version"] = version();
   reports::write_file(words.output, reports::dashboard_page(data));
   return 0;

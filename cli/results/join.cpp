@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck report join: runs of one program as one result.
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -24,12 +25,17 @@ struct Words {
 // What the first file has besides what every result has, as the errors of benchmarks, stays.
 nlohmann::json joined(const std::vector<std::string>& names) {
   std::vector<reports::Result> runs;
+  std::map<std::string, std::string> ids;
   nlohmann::json first;
   for (const std::string& name : names) {
-    const nlohmann::json file = nlohmann::json::parse(read_run(name).text);
+    const reports::Run run = read_run(name);
+    if (const auto [known, is_new] = ids.emplace(run.id, name); !is_new)
+      throw UsageError("'" + name + "' is the same run as '" + known->second + "'; join different runs");
+    const nlohmann::json file = nlohmann::json::parse(run.text);
     if (runs.empty()) first = file;
     runs.push_back(reports::result_from_json(file));
-    if (file.value("bench", nlohmann::json()) != first.value("bench", nlohmann::json()))
+    if (runs.back().kind == runs.front().kind &&
+        file.value("bench", nlohmann::json()) != first.value("bench", nlohmann::json()))
       throw UsageError("'" + name + "' has other benchmarks that ended in an error than '" + names[0] +
                        "'; join runs in which all of them have a speed");
   }

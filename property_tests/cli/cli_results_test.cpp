@@ -83,12 +83,33 @@ TEST_F(Results, AddAllOrNothing) {
   }
 }
 
+// A time that is none would be before all, or after all, that there is.
+TEST_F(Results, StayWhereATimeToPruneIsNone) {
+  ASSERT_EQ(ringcheck({"report", "add", history(), kScaling, kSmoke}).code, 0);
+  for (const char* time : {"2099-13", "2099-02-30", "2099-01-01T24", "2099-1-1", "tomorrow", "99999", "2099-01-01T00:00:00+01"}) {
+    const Ran ran = ringcheck({"report", "prune", history(), "--before", time});
+    EXPECT_EQ(ran.code, 2) << time;
+    EXPECT_THAT(ran.err, HasSubstr("'" + std::string(time) + "' is no time"));
+  }
+  EXPECT_THAT(ringcheck({"report", "prune", history(), "--before", "2026-01"}).out, HasSubstr("removed 0 runs, 2 are left"));
+  EXPECT_THAT(ringcheck({"report", "prune", history(), "--before", "2099-02-28T23:59"}).out, HasSubstr("removed 2 runs, 0 are left"));
+}
+
+TEST_F(Results, AreJoinedOnce) {
+  const Ran ran = ringcheck({"report", "join", "-o", file("all.json"), kScaling, kScaling});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is the same run as"));
+  EXPECT_THAT(ringcheck({"report", "join", "-o", file("all.json"), kScaling, kSmoke}).err, HasSubstr("of kind verify"));
+  EXPECT_FALSE(std::filesystem::exists(file("all.json")));
+}
+
 TEST_F(Results, AreComparedFromFilesAndFromAHistory) {
   const std::string worse = edited("worse.json", kSmoke, [](json& r) {
     r["cases"][3]["ranks"][0]["forward"]["messages"] = 77;
     r["cases"].erase(5);
   });
-  EXPECT_EQ(ringcheck({"compare", kSmoke, kSmoke}).code, 2) << "the same run twice";
+  std::filesystem::copy_file(kSmoke, file("copy.json"));
+  EXPECT_THAT(ringcheck({"compare", kSmoke, file("copy.json")}).err, HasSubstr("copy.json' is the same run as '" + kSmoke));
   const Ran ran = ringcheck({"compare", kSmoke, worse, "--json", file("c.json"), "--markdown", file("c.md")});
   EXPECT_EQ(ran.code, 4) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("rank 0: forward.messages"), HasSubstr("-> 77"), HasSubstr("1 vanished")));
@@ -116,6 +137,23 @@ TEST_F(Results, OfASlowerBuildAreFound) {
   const Ran slower = ringcheck({"compare", kScaling, slowed("slower.json", 1.3), "--interleaved"});
   EXPECT_EQ(slower.code, 3) << slower.out;
   EXPECT_THAT(slower.out, HasSubstr("seconds kernel=wgmma"));
+}
+
+// The runs that are compared say nothing of how far earlier ones differ, nor do those of other machines.
+TEST_F(Results, AreComparedByTheSpreadOfEarlierOnes) {
+  ASSERT_EQ(ringcheck({"report", "measured", "-o", file("0.json"), "forward=1"}).code, 0);
+  Words add{"report", "add", history()};
+  for (int run = 1; run <= 25; ++run)
+    add.push_back(edited(std::to_string(run) + ".json", file("0.json"), [&](json& r) {
+      r["environment"]["started"] = "2026-01-01T00:" + std::to_string(run + 10) + ":00Z";
+      if (run > 21) r["environment"]["cpu"] = "another";
+      r["measurements"][0]["samples"] = {1 + 0.001 * (run * 7 % 5)};
+    }));
+  ASSERT_EQ(ringcheck(add).code, 0);
+  const Ran few = ringcheck({"compare", add[3], add[23], "--history", history()});
+  EXPECT_EQ(few.code, 6) << "two of 21 are compared: " << few.out;
+  ASSERT_EQ(ringcheck({"compare", file("0.json"), add[23], "--history", history(), "--json", file("c.json")}).code, 0);
+  EXPECT_EQ(json::parse(read_text(file("c.json")))["compare"]["speed"][0]["how"], "spread of 20 earlier runs");
 }
 
 TEST_F(Results, OfOtherMachinesAreRefused) {
@@ -212,6 +250,15 @@ TEST_F(Results, WithTextsThatAreNotPlainAreRefused) {
   refused(with("/cases/3/parts/seed"_json_pointer, "a\tb"), "seed", "'a\\x09b'");
   refused(ringcheck({"report", "measured", "-o", file("m.json"), "a\x1b=1"}), "'a\\x1b'", "control character");
   EXPECT_EQ(branch(std::string(252, 'x') + "\u00e9").code, 0) << "255 bytes do";
+}
+
+TEST_F(Results, AreListedBelowEachOther) {
+  ASSERT_EQ(ringcheck({"report", "add", history(), kSmoke, "--branch", "fix/what-is-long"}).code, 0);
+  ASSERT_EQ(ringcheck({"report", "add", history(), kScaling, "--branch", "main"}).code, 0);
+  const std::string list = ringcheck({"report", "list", history()}).out;
+  const auto column = [&](const std::string& word) { const size_t at = list.find(word); return at - (list.rfind('\n', at) + 1); };
+  EXPECT_EQ(column("kind"), column(" verify") + 1);
+  EXPECT_EQ(column("kind"), column(" scaling") + 1);
 }
 
 TEST_F(Results, AreListedInColourWhereItIsAskedFor) {

@@ -113,6 +113,19 @@ TEST(Result, ForeignJsonIsRefused) {
   EXPECT_THROW(result_from_json(unknown), std::invalid_argument);
 }
 
+// Read as integers they would be something else.
+TEST(Result, CountsThatAreNoneAreRefused) {
+  for (const char* where : {"peak_bytes", "forward/messages", "backward/flops", "call/bytes_sent", "sent_to/0"})
+    for (const char* number : {"2.5", "-1", "1e30", "9223372036854775808", "-9223372036854775809"}) {
+      nlohmann::json file = to_json(full_result());
+      file[nlohmann::json::json_pointer("/cases/0/ranks/0/" + std::string(where))] = nlohmann::json::parse(number);
+      EXPECT_THROW(result_from_json(file), std::invalid_argument) << where << " " << number;
+    }
+  nlohmann::json file = to_json(full_result());
+  file["cases"][0]["ranks"][0]["peak_bytes"] = 9223372036854775807;
+  EXPECT_EQ(result_from_json(file).cases[0].ranks[0].peak_bytes, 9223372036854775807);
+}
+
 TEST(Result, ExitCodesHaveAnOrder) {
   const CaseResult pass = case_of(Status::kPass), hang = case_of(Status::kHang),
                    crash = case_of(Status::kCrash), unclear = case_of(Status::kInconclusive),

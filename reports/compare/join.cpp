@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "reports/machine.h"
 #include "reports/median.h"
@@ -12,9 +13,10 @@
 namespace ringcheck::reports {
 namespace {
 
-using Of = std::pair<std::string, std::map<std::string, std::string>>;
+// Of what, in which unit, and which way is better.
+using Of = std::tuple<std::string, std::map<std::string, std::string>, std::string, std::string>;
 
-Of of(const Measurement& series) { return {series.name, series.parts}; }
+Of of(const Measurement& series) { return {series.name, series.parts, series.unit, series.better}; }
 
 std::set<Of> series_of(const Result& run) {
   std::set<Of> all;

@@ -29,6 +29,16 @@ void collect(Pairs& pairs, std::vector<const Measurement*> Pair::*side, const Si
     }
 }
 
+// Numbers of different units have no ratio.
+void check_like(const std::string& key, const Pair& pair) {
+  const Measurement& one = *(pair.base.empty() ? pair.new_ : pair.base).front();
+  for (const auto* side : {&pair.base, &pair.new_})
+    for (const Measurement* other : *side)
+      if (other->unit != one.unit || other->better != one.better)
+        throw Incomparable(key + " is in '" + one.unit + "', better '" + one.better + "', and in '" + other->unit +
+                           "', better '" + other->better + "'; want one unit, and one way that is better");
+}
+
 std::vector<double> samples_of(const std::vector<const Measurement*>& runs, bool interleaved) {
   std::vector<double> values;
   for (const Measurement* run : runs) {
@@ -39,9 +49,17 @@ std::vector<double> samples_of(const std::vector<const Measurement*>& runs, bool
   return values;
 }
 
+bool all_of(const std::vector<double>& values, bool (*is)(double)) {
+  return !values.empty() && std::all_of(values.begin(), values.end(), is);
+}
+
 bool has_ratio(const std::vector<double>& values) {
-  return !values.empty() &&
-         std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x) && x > 0; });
+  return all_of(values, [](double x) { return std::isfinite(x) && x > 0; });
+}
+
+// Of what had a ratio: NaN, no samples, or a rate of zero. A time of zero is none.
+bool was_lost(const std::vector<double>& values, const Measurement& of) {
+  return of.better == "larger" || !all_of(values, [](double x) { return std::isfinite(x) && x >= 0; });
 }
 
 // Logarithms, larger where it is worse.
@@ -62,7 +80,8 @@ Speed described(const Pair& pair, bool interleaved) {
   speed.base_median = median(base);
   speed.new_median = median(now);
   if (one.better.empty() || !has_ratio(base) || !has_ratio(now)) {
-    speed.verdict = SpeedVerdict::kNoRatio;
+    const bool lost = !one.better.empty() && has_ratio(base) && !has_ratio(now) && was_lost(now, one);
+    speed.verdict = lost ? SpeedVerdict::kInconclusive : SpeedVerdict::kNoRatio;
     speed.how = one.better.empty() ? "neither way is better" : "a sample is not a positive number";
   }
   return speed;
@@ -138,14 +157,15 @@ Speeds compare_speed(const Side& base, const Side& new_, const Ignored& ignored,
   all.vanished = vanished(pairs);
   std::vector<const Pair*> with_ratio;
   for (const auto& [key, pair] : pairs) {
+    check_like(key, pair);
     all.added += pair.base.empty();
     if (pair.base.empty() || pair.new_.empty()) continue;
     all.series.push_back(described(pair, question.interleaved));
     with_ratio.push_back(&pair);
-    all.tests += all.series.back().verdict != SpeedVerdict::kNoRatio;
+    all.tests += all.series.back().how.empty();
   }
   for (size_t i = 0; i < all.series.size(); ++i)
-    if (all.series[i].verdict != SpeedVerdict::kNoRatio)
+    if (all.series[i].how.empty())
       judge(all.series[i], *with_ratio[i], question.alpha / static_cast<double>(all.tests), question);
   std::stable_sort(all.series.begin(), all.series.end(),
                    [](const Speed& a, const Speed& b) { return a.verdict < b.verdict; });

@@ -13,6 +13,7 @@
 #include "reports/counters.h"
 #include "reports/envelope.h"
 #include "reports/history/largest_errors.h"
+#include "reports/history/moment.h"
 #include "reports/history/plain_text.h"
 #include "reports/median.h"
 #include "reports/text.h"
@@ -61,11 +62,25 @@ Run::Point point_of(const Measurement& one, const json& samples) {
           one.limit ? std::optional<double>(one.limit->value) : std::nullopt};
 }
 
+// Runs are in the order of this text.
+void check_started(const Environment& environment) {
+  if (!is_moment(environment.started))
+    throw std::invalid_argument("it started at '" + environment.started + "'; want a time in UTC such as 2026-11-22T05:28:01Z");
+}
+
+void check_better(const Measurement& one) {
+  if (one.better != "smaller" && one.better != "larger" && !one.better.empty())
+    throw std::invalid_argument("of its measurement " + one.name + " '" + one.better +
+                                "' is better; want smaller, larger, or nothing where neither is");
+}
+
 // What its kind has must be there, and no case or measurement twice: they are told apart by name.
 void check_whole(const json& file, const Result& result) {
   if (!has_cases(result.kind) && !file.contains(to_text(result.kind)))
     throw std::invalid_argument("it is of kind " + to_text(result.kind) + " and has no such member");
   check_plain(result);
+  check_started(result.environment);
+  for (const Measurement& one : result.measurements) check_better(one);
   std::set<std::string> names;
   for (const CaseResult& test : result.cases)
     if (!names.insert(test.name).second)
@@ -90,6 +105,7 @@ Run run_of_summary(const json& file) try {
   run.kind = Kind::kVerify;
   run.environment = environment_from_json(file.at("environment"));
   check_plain(run.environment);
+  check_started(run.environment);
   const json& counts = file.at("summary");
   run.summary = {counts.at("cases"),   counts.at("passed"),       counts.at("failed"), counts.at("not_supported"),
                  counts.at("skipped"), counts.at("inconclusive"), counts.at("hang"),   counts.at("crash")};

@@ -198,7 +198,8 @@ std::string console_header(const Environment& environment, const std::string& wh
                            environment.cpu) +
          entry("libraries", "LibTorch " + environment.libtorch + ", " + environment.mpi + ", " +
                                 environment.compiler) +
-         entry("ranks", environment.launcher + "; " + environment.transport) + "\n";
+         (environment.launcher.empty() && environment.transport.empty()
+              ? "" : entry("ranks", environment.launcher + "; " + environment.transport)) + "\n";
 }
 
 std::string console_line(const CaseResult& test, const Paint& paint) {

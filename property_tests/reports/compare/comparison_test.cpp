@@ -218,6 +218,22 @@ TEST(Compare, SpeedIsASlowdownWhicheverWayIsBetter) {
   EXPECT_EQ(exit_code(of(base, now, question)), 77);
 }
 
+// A program that no longer measures anything is no faster one.
+TEST(Compare, WhatWasMeasuredAndIsNoNumberNowIsInconclusive) {
+  Result base = good(), now = good();
+  base.measurements = now.measurements = {measured("time", {1})};
+  for (const std::vector<Figure>& lost : {std::vector<Figure>{kNan}, {kInfinity}, {1, kNan}, {}}) {
+    now.measurements[0].samples = lost;
+    EXPECT_EQ(exit_code(of(base, now)), 6);
+    EXPECT_THAT(console_text(of(base, now)), HasSubstr("inconclusive: a sample is not a positive number"));
+    EXPECT_EQ(of(now, now).speeds.series[0].verdict, SpeedVerdict::kNoRatio) << "nor was it before";
+  }
+  now.measurements[0].samples = {0};
+  EXPECT_EQ(of(base, now).speeds.series[0].verdict, SpeedVerdict::kNoRatio) << "no time at all is none too many";
+  base.measurements[0].better = now.measurements[0].better = "larger";
+  EXPECT_EQ(of(base, now).speeds.series[0].verdict, SpeedVerdict::kInconclusive) << "a rate of nothing";
+}
+
 TEST(Compare, SeriesThatVanishAreSaid) {
   Result base = good(), now = good();
   base.measurements = {measured("time", {1})};
@@ -246,6 +262,15 @@ TEST(Compare, OtherMachinesKindsAndShapesAreRefused) {
   other = result_of({judged_case("x")});
   EXPECT_THAT(says(good(), other), AllOf(HasSubstr("no case and no measurement in common"),
                                          HasSubstr("the first of one is a, of the other x"), HasSubstr("--ignore")));
+  other = good();
+  Result base = good();
+  base.measurements = other.measurements = {measured("time", {1})};
+  other.measurements[0].unit = "ms";
+  EXPECT_THAT(says(base, other), AllOf(HasSubstr("time of {\"P\":\"4\"}"), HasSubstr("'s'"), HasSubstr("'ms'")));
+  other.measurements[0] = measured("time", {1});
+  other.measurements[0].better = "larger";
+  EXPECT_THAT(says(base, other), AllOf(HasSubstr("'smaller'"), HasSubstr("'larger'"), HasSubstr("one way that is better")));
+  other = result_of({judged_case("x")});
   EXPECT_THAT(says(good(), result_of({})), HasSubstr("neither cases nor measurements"));
   EXPECT_THAT(says(good(), good(), {false, {"kernel"}}), HasSubstr("has both a and b"));
   EXPECT_EQ(says(result_of({judged_case("a")}), other, {false, {"kernel"}}), "");

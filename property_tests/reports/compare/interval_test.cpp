@@ -114,7 +114,10 @@ TEST(Spread, IsOfOneRunWhateverDrifts) {
   }
   EXPECT_NEAR(std::sqrt(squares), 0.01, 0.0005);
   EXPECT_EQ(freedom, 15);
-  EXPECT_EQ(spread_of(Values(21, 1.0))->freedom, 10);
+  Values odd(21, 1.0);
+  odd.front() = 9;  // the oldest of them has no neighbour
+  EXPECT_EQ(spread_of(odd)->freedom, 10);
+  EXPECT_EQ(spread_of(odd)->deviation, 0);
   EXPECT_FALSE(spread_of(Values(19, 1.0)));
 }
 

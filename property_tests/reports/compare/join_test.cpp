@@ -47,6 +47,8 @@ TEST(Join, WhatDoesNotBelongTogetherIsRefused) {
       {"another machine than the first: cores", [](Result& run) { run.environment.cores = 3; }},
       {"other series", [](Result& run) { run.measurements.pop_back(); }},
       {"other series", [](Result& run) { run.measurements[0].parts["P"] = "2"; }},
+      {"other series", [](Result& run) { run.measurements[0].unit = "ms"; }},
+      {"other series", [](Result& run) { run.measurements[0].better = "larger"; }},
       {"time of the same parts twice", [](Result& run) { run.measurements[0].parts["P"] = "8"; }},
       {"another verdict", [](Result& run) { run.cases[0].verdict = Status::kCrash; }},
       {"other cases", [](Result& run) { run.cases.clear(); }},

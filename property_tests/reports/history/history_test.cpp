@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -103,6 +104,8 @@ TEST_F(Histories, HoldWhatATableIsAskedFor) {
   history.add({run_of(distinct_full_result())}, "feature");
   Database& tables = history.database();
   EXPECT_EQ(tables.value("SELECT branch FROM runs"), "feature");
+  EXPECT_EQ(tables.value("PRAGMA journal_mode"), "wal");
+  EXPECT_EQ(tables.value("PRAGMA synchronous"), "2") << "FULL: what is committed survives a loss of power";
   EXPECT_EQ(tables.value("SELECT unjudged || ' of ' || tensors FROM runs"), "1 of 3");
   EXPECT_EQ(tables.value("SELECT count(*) FROM verdicts JOIN cases USING (case_id) "
                          "WHERE verdict = 'fail' AND contract = 1 AND name = 'case 0'"), "1");
@@ -111,6 +114,18 @@ TEST_F(Histories, HoldWhatATableIsAskedFor) {
   EXPECT_EQ(tables.value("SELECT json_extract(parts, '$.seed') FROM cases WHERE name = 'case 0'"), "7");
   EXPECT_EQ(tables.value("SELECT count(*) FROM points WHERE median IS NULL AND keep_to = 0.75"), "1");
   EXPECT_EQ(tables.value("SELECT json_extract(samples, '$[1]') FROM points WHERE keep_to = 0.75"), "nan");
+}
+
+// NaN is larger than everything, wherever it stands: no margin is known.
+TEST_F(Histories, DoNotTakeWhatIsNoNumberForAMargin) {
+  for (const char* tensor : {"/0/hard_ratio", "/1/hard_ratio"}) {
+    json result = distinct_full_result();
+    json& tensors = result["cases"][0]["oracles"][0]["tensors"];
+    tensors[0]["hard_ratio"] = tensors[1]["hard_ratio"] = 0.5;
+    EXPECT_EQ(run_of(result).verdicts[0].margin, 0.5);
+    tensors[json::json_pointer(tensor)] = "nan";
+    EXPECT_TRUE(std::isnan(*run_of(result).verdicts[0].margin)) << tensor;
+  }
 }
 
 TEST_F(Histories, RefuseResultsThatAreNone) {
@@ -130,6 +145,17 @@ TEST_F(Histories, RefuseResultsThatAreNone) {
   twice = distinct_full_result();
   twice["measurements"].push_back(twice["measurements"][0]);
   EXPECT_THAT(says(twice), HasSubstr("twice"));
+  for (const char* time : {"yesterday", "2026-11-22", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-11-22T24:00:00Z",
+                           "2026-11-22T05:28:01", "2026-1-22T05:28:01Z", ""}) {
+    json started = newer;
+    started["schema_version"] = 2;
+    started["environment"]["started"] = time;
+    EXPECT_THAT(says(started), AllOf(HasSubstr("started at '" + std::string(time) + "'"), HasSubstr("2026-11-22T05:28:01Z")));
+  }
+  json better = twice;
+  better["measurements"] = {twice["measurements"][0]};
+  better["measurements"][0]["better"] = "upwards";
+  EXPECT_THAT(says(better), AllOf(HasSubstr("'upwards'"), HasSubstr("smaller, larger")));
   empty["kind"] = "guard";
   EXPECT_THAT(says(empty), HasSubstr("no such member"));
   for (const json& other : {json(), json(3), json::array(), json::object(), json{{"kind", "verify"}}})
@@ -244,6 +270,9 @@ TEST_F(Histories, AnswerByTheirIndices) {
   History history = made();
   std::vector<HistoryRun> runs;
   for (int i = 0; i < 300; ++i) runs.push_back(numbered_run(i, 100, 10));
+  Result elsewhere = numbered_result(300, 100, 10);
+  elsewhere.environment.cores = 99;
+  runs.push_back(run_of(to_json(elsewhere)));
   history.add(runs, "main");
   const Result one = numbered_result(0, 100, 10);
   const auto begin = std::chrono::steady_clock::now();

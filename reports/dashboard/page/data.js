@@ -77,6 +77,10 @@ function decodeCells(cells) {
   });
 }
 
+function shellWord(text) {
+  return /^[\w.,:@%+=/][\w.,:@%+=/-]*$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'";
+}
+
 function reproduce(test) {
   return "ringcheck verify --case '" + test.name.replace(/'/g, "'\\''") + "'";
 }

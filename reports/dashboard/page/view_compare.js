@@ -16,8 +16,14 @@ function seriesOf(run) {
   return all[D.runs.indexOf(run)] || new Set();
 }
 
+function casesOf(run) {
+  const all = casesOf.all || (casesOf.all = new Map()), set = run.verdicts.set;
+  if (!all.has(set)) all.set(set, new Set(expanded(D.sets[set])));
+  return all.get(set);
+}
+
 function shareSomething(a, b) {
-  return (a.verdicts && b.verdicts && a.command === b.command) || [...seriesOf(a)].some((series) => seriesOf(b).has(series));
+  return (a.verdicts && b.verdicts && a.command === b.command && [...casesOf(a)].some((test) => casesOf(b).has(test))) || [...seriesOf(a)].some((series) => seriesOf(b).has(series));
 }
 
 function chosenRuns() {
@@ -80,7 +86,7 @@ function viewCompare() {
   const {runs, new_, base} = chosenRuns(), options = runs.slice().reverse().map((run) => [run.id, runLabel(run)]);
   const head = card("What changed between two commits", "A first look; whether a difference is one, with an interval, says the command",
     h("div", {class: "controls wide"}, choice("Base", options, base.id, (value) => go({base: value}), {name: "base"}), choice("New", options, new_.id, (value) => go({new: value}), {name: "new"})),
-    commandLine("ringcheck compare " + base.id.slice(0, 8) + " " + new_.id.slice(0, 8) + " --history " + D.name + (base.machine === new_.machine ? "" : " --across-machines")),
+    commandLine("ringcheck compare " + base.id.slice(0, 8) + " " + new_.id.slice(0, 8) + " --history " + shellWord(D.name) + (base.machine === new_.machine ? "" : " --across-machines")),
     base === new_ ? empty("These are the same run.") : base.machine === new_.machine ? null : h("p", {class: "warning"}, "\u25d0 Different machines: " + machineText(D.machines[base.machine]) + " against " + machineText(D.machines[new_.machine]) + "."));
   const rows = ratios(base, new_), errors = (row) => row.trend.what.name.startsWith("largest ");
   return [head, casesCompared(base, new_), measuredCompared("Speed and other measurements", rows.filter((row) => !errors(row)), 80),

@@ -16,8 +16,8 @@ function tensorRows() {
 function errorsOverTime(width) {
   const list = D.errors.filter((one) => runChosen(D.runs[one.run]));
   if (list.length < 2) return empty("One run with cases so far: with a second one, this shows how the distribution moves.");
-  const height = 200, margin = {left: 44, right: 12, top: 12, bottom: 26};
-  const x = d3.scalePoint().domain(list.map((_, i) => i)).range([margin.left, width - margin.right]).padding(0.6), y = d3.scaleLinear().domain([0, Math.max(1.1, d3.max(list, (one) => one.margin[5]))]).range([height - margin.bottom, margin.top]);
+  const height = 200, margin = {left: 44, right: 12, top: 18, bottom: 26};
+  const x = d3.scalePoint().domain(list.map((_, i) => i)).range([margin.left, width - margin.right]).padding(0.6), most = Math.min(2, Math.max(1.1, d3.max(list, (one) => one.margin[5]))), y = d3.scaleLinear().domain([0, most]).range([height - margin.bottom, margin.top]).clamp(true);
   const svg = svgRoot(width, height, "Errors over their bound, run by run").attr("class", "boxes");
   svg.append("g").attr("class", "axis").attr("transform", "translate(" + margin.left + ",0)").call(d3.axisLeft(y).ticks(5).tickSize(-(width - margin.left - margin.right)));
   svg.append("line").attr("class", "limit").attr("x1", margin.left).attr("x2", width - margin.right).attr("y1", y(1)).attr("y2", y(1));
@@ -25,6 +25,7 @@ function errorsOverTime(width) {
   groups.append("line").attr("class", "whisker").attr("y1", (one) => y(one.margin[0])).attr("y2", (one) => y(one.margin[5]));
   groups.append("rect").attr("class", "box").attr("x", -box / 2).attr("width", box).attr("y", (one) => y(one.margin[3])).attr("height", (one) => Math.max(1, y(one.margin[1]) - y(one.margin[3])));
   groups.append("line").attr("class", "middle").attr("x1", -box / 2).attr("x2", box / 2).attr("y1", (one) => y(one.margin[2])).attr("y2", (one) => y(one.margin[2]));
+  groups.filter((one) => one.margin[5] > most).append("text").attr("class", "small beyond").attr("y", margin.top - 5).attr("text-anchor", "middle").text((one) => "\u25b2 " + plain(one.margin[5]));
   groups.append("title").text((one) => when(D.runs[one.run].started) + ": median " + plain(one.margin[2]) + ", largest " + plain(one.margin[5]));
   const every = Math.ceil(list.length * 62 / width);
   svg.append("g").attr("class", "axis bottom").attr("transform", "translate(0," + (height - margin.bottom) + ")")
@@ -44,6 +45,6 @@ function viewErrors() {
       h("div", {class: "multiples"}, groups.map(({tensor, dtype, values}) => h("figure", {class: "small-multiple", "data-tensor": tensor, "data-dtype": dtype},
         h("span", {class: "what"}, tensor, h("span", {class: "quiet"}, " " + dtype)), histogram(values.map((row) => row.ratio), 250, tensor + " " + dtype),
         h("span", {class: "now"}, h("b", {}, plain(d3.max(values, (row) => row.ratio))), h("span", {class: "quiet"}, " largest of " + values.length + ", " + plain(d3.max(values, (row) => row.z)) + " sigmas")))))),
-    card("Over time", "largest error over bound of each case: smallest, quartiles, largest; the newest " + D.errors.length + " runs with cases", errorsOverTime(width)),
+    card("Over time", "largest error over bound of each case: smallest, quartiles, largest, \u25b2 where that is beyond the chart; the newest " + D.errors.length + " runs with cases", errorsOverTime(width)),
     card("Closest to the bound", null, table(["#Error / bound", "Tensor", "Case", "#Sigmas", "#Blind"], worst.map((row) => [plain(row.ratio), row.tensor, h("a", {class: "wrap", href: viewAddress("case", {case: row.test.case, run: D.runs[row.detail.run].id})}, D.cases[row.test.case].name), plain(row.z), plain(row.blind)]), {label: "Closest to the bound"}))];
 }

@@ -38,13 +38,18 @@ function attention() {
   for (const run of shown.slice().reverse())
     for (const [test, verdict, finding] of (run.verdicts || {not_passed: []}).not_passed) {
       if (verdict === "not_supported" || !partsChosen(D.cases[test].parts)) continue;
-      rows.push([badge(verdict), h("a", {class: "wrap", href: viewAddress("case", {case: test, run: run.id})}, D.cases[test].name), finding || wordOf(verdict),
-        when(run.started), commandLine(reproduce(D.cases[test]))]);
+      rows.push({started: run.started, cells: [badge(verdict), h("a", {class: "wrap", href: viewAddress("case", {case: test, run: run.id})}, D.cases[test].name), finding || wordOf(verdict),
+        when(run.started), commandLine(reproduce(D.cases[test]))]});
     }
   for (const run of shown.slice().reverse())
     if (kTones[verdictOf(run)] && verdictOf(run) !== "pass" && !run.verdicts)
-      rows.push([badge(verdictOf(run)), h("a", {class: "wrap", href: viewAddress("run", {run: run.id})}, run.command), outcomeText(run), when(run.started), ""]);
-  return rows;
+      rows.push({started: run.started, cells: [badge(verdictOf(run)), h("a", {class: "wrap", href: viewAddress("run", {run: run.id})}, run.command), outcomeText(run), when(run.started), ""]});
+  return rows.sort((a, b) => d3.descending(a.started, b.started)).map((row) => row.cells);
+}
+
+// What a table of so many rows leaves out is said.
+function ofWhich(all, room) {
+  return all.length > room ? "; " + room + " of " + all.length.toLocaleString("en-GB") + " are shown" : "";
 }
 
 function survivorsOf(matrix) {
@@ -68,7 +73,7 @@ function changeRow({trend, i, run}) {
 
 function runRow(run) {
   return [when(run.started), badge(verdictOf(run)), h("a", {href: viewAddress("run", {run: run.id})}, outcomeText(run)), run.kind, run.gpu, run.branch,
-    h("code", {}, shortCommit(run.commit)), run.seconds === undefined ? "" : quantity(run.seconds, "s")];
+    h("code", {}, shortCommit(run.commit)), run.seconds ? quantity(run.seconds, "s") : ""];
 }
 
 function viewOverview() {
@@ -78,11 +83,11 @@ function viewOverview() {
   return [
     h("div", {class: "tiles"}, tiles().map(tile)),
     D.unreadable.length ? h("p", {class: "warning"}, "\u25d0 What these runs hold is not as their kind should be, and is not shown: " + D.unreadable.map((id) => id.slice(0, 8)).join(", ")) : null,
-    card("Needs a look", count(open.length, "case or run", "cases and runs") + " without a pass, newest first; what is not supported is not among them",
+    card("Needs a look", count(open.length, "case or run", "cases and runs") + " without a pass, newest first; what is not supported is not among them" + ofWhich(open, 12),
       open.length ? table(["Verdict", "What", "Finding", "When (UTC)", "Reproduce"], open.slice(0, 12), {label: "Cases without a pass"}) : empty("Everything that was judged passed.")),
-    survivors.length ? card("Planted bugs that survived", "in the newest matrices", table(["Bug", "Dtype", "When"],
+    survivors.length ? card("Planted bugs that survived", "in the newest matrices" + ofWhich(survivors, 8), table(["Bug", "Dtype", "When"],
       survivors.slice(0, 8).map(({cell, matrix}) => [h("a", {href: viewAddress("bugs", {matrix: D.matrices.indexOf(matrix)})}, cell.fault), cell.dtype, when(D.runs[matrix.run].started)]))) : null,
-    card("Changes of level", "Series whose level moved for good, newest first",
+    card("Changes of level", "Series whose level moved for good, newest first" + ofWhich(changes, 10),
       changes.length ? table(["", "Series", "Of", "GPU", "Level", "#By", "From commit", "When (UTC)"], changes.slice(0, 10).map(changeRow), {label: "Changes of level"})
         : empty("No series changed its level; one needs about a dozen runs on either side for a change to be told from noise.")),
     card("Newest runs", count(runs.length, "run") + (D.all_runs > D.runs.length ? "; the page has the newest " + D.runs.length.toLocaleString("en-GB") + " of " + D.all_runs.toLocaleString("en-GB") + " (--last shows more)" : ""),

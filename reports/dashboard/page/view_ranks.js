@@ -46,7 +46,7 @@ function hasEvents(test) {
 function timelineCard(test, name, width) {
   if (!hasEvents(test))
     return test.ranks.every((rank) => rank.forward.attention === null) ? null :
-      card("What each rank did when", null, empty("This page has no events of it. A run with --timeline keeps them:", reproduce({name}) + " --timeline --json result.json && ringcheck report html result.json -o result.html"));
+      card("What each rank did when", null, empty("This page has no events of it. A run that keeps them:", reproduce({name}) + " --timeline --json result.json && ringcheck report html result.json -o result.html"));
   return card("What each rank did when", "a lane a rank, from its ledger; times from the first event of the pass",
     legend([["attend", "attend"], ["exposed", "exposed communication: a message to the rank is under way, and it does not attend"], ["diamond", "\u25c6 merged"], ["overlap", "receive"], ["rest", "send"]]),
     ["forward", "backward"].map((pass) => {

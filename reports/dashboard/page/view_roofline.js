@@ -25,6 +25,6 @@ function viewRoofline() {
 function roofCard(gpu, points) {
   const top = d3.max(points, (p) => p.rate), link = d3.max(points, (p) => p.link), shown = points.slice().sort((a, b) => b.rate - a.rate).slice(0, 1500);
   return card("Roofline of " + gpu, "a mark is a pass of a rank: FLOPs in the time of attention and exposed communication. The roof is what was seen, not what is promised: the fastest pass, " + quantity(top, "FLOP/s") + ", and the fastest link, " + quantity(link, "B/s") + ", of these runs",
-    legend([["dot forward", "\u25cf forward"], ["dot backward", "\u25b2 backward"], ["roof-line", "roof"]]), h("div", {class: "scroll"}, roofline(shown, Math.max(520, room()))),
+    legend([["dot forward", "\u25cf forward"], ["dot backward", "\u25b2 backward"], ["roof-line", "roof"]]), h("div", {class: "scroll"}, roofline(shown, Math.max(300, room()))),
     h("p", {class: "quiet"}, shown.length < points.length ? "the fastest " + shown.length + " of " + points.length + " passes" : count(points.length, "pass", "passes")));
 }

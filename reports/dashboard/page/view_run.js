@@ -19,8 +19,8 @@ function viewRun() {
   return [
     card(outcomeText(run), run.command, h("p", {class: "verdict"}, badge(verdict, verdict.toUpperCase())),
       h("dl", {class: "facts"}, fact("started", when(run.started) + " UTC"), fact("commit", run.commit), fact("branch", run.branch), fact("kind", run.kind), fact("machine", machineText(D.machines[run.machine])), fact("host", run.host),
-        fact("took", run.seconds === undefined ? null : quantity(run.seconds, "s")), fact("version", run.version), run.tensors ? fact("tensors of ranks judged by nobody", run.unjudged + " of " + run.tensors.toLocaleString("en-GB")) : null),
-      commandLine("ringcheck report show " + D.name + " " + run.id.slice(0, 8))),
+        fact("took", run.seconds ? quantity(run.seconds, "s") : null), fact("version", run.version), run.tensors ? fact("tensors of ranks judged by nobody", run.unjudged + " of " + run.tensors.toLocaleString("en-GB")) : null),
+      D.of_history ? commandLine("ringcheck report show " + shellWord(D.name) + " " + run.id.slice(0, 8)) : run.cases ? commandLine("ringcheck report " + shellWord(D.name)) : null),
     others.length ? card("Not passed", count(others.length, "case"), table(["Verdict", "Case", "Finding", "Reproduce"], others.map(([test, word, finding]) => [badge(word), h("a", {class: "wrap", href: viewAddress("case", {case: test, run: run.id})}, D.cases[test].name), finding, commandLine(reproduce(D.cases[test]))]), {label: "Cases without a pass"})) : null,
     detail ? card("By group", count(detail.cases.length, "case"), table(["", "World, strategy, balance", "#Cases", "#Failed", "#Open", "#Error / bound", "#Sigmas"], groupsOf(detail), {label: "By group"}), h("p", {}, h("a", {href: viewAddress("cases")}, "All cases"))) : null,
     trends.length ? card("Measurements", count(trends.length, "series", "series"), table(["Metric", "Of", "#Value"], trends.slice(0, 60).map((trend) => [h("a", {href: viewAddress("trends", {trend: D.trends.indexOf(trend)})}, trend.what.name), seriesText(trend.what), quantity(trend.values[trend.runs.indexOf(number)], trend.what.unit)]), {label: "Measurements"})) : null];
