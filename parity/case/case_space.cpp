@@ -40,11 +40,22 @@ void suit(Case& test, const std::string& mask) {
   test.dim = test.dim_v = 16;
 }
 
-// How many keys a slot sees, on average.
+// How many keys a slot sees, on average, in a batch entry as long as the sequence.
 double keys_of_a_query(const Task& task) {
   const Positions all{{0, task.seq}};
   return static_cast<double>(visible_pairs(mask_of(task), all, all)) /
          static_cast<double>(task.seq);
+}
+
+// Entries of different lengths for some batches that can have them. By numbers of its own: what else is
+// drawn does not depend on it.
+void pad_entries(Case& test, const Ranges& ranges) {
+  const Mask mask = mask_of(test);
+  if (ranges.padded_one_in == 0 || test.batch == 1 || documents(mask) != nullptr) return;
+  const Draw draw = drawn_from(~test.seed);
+  if (draw(1, ranges.padded_one_in) > 1) return;
+  part("lengths").draw(test, "", ranges, draw);
+  if (DataFamilies::at(test.data).refuses(test)) test.lengths.clear();
 }
 
 // Scores so far apart that one key takes all, where dQ and dK vanish: softer data, or the usual
@@ -152,6 +163,7 @@ Case CaseSpace::build(const Choice& choice, const Draw& draw) const {
   part("seed").draw(test, "", ranges_, draw);
   avoid_vacuity(test);
   suit(test, value(choice, "mask"));
+  pad_entries(test, ranges_);
   validate(test);
   if (not_supported(test)) test.kernel = plainest_kernel(device_type_of(test));
   if (not_supported(test)) {
