@@ -47,6 +47,17 @@ double keys_of_a_query(const Task& task) {
          static_cast<double>(task.seq);
 }
 
+// A token sees 1.5 keys or more, on average: where it sees itself alone its score changes nothing.
+bool shows_gradients(const Task& task) {
+  const Positions all{{0, task.seq}};
+  int64_t tokens = 0, pairs = 0;
+  for (const Entries& some : entries_of(task)) {
+    tokens += some.count * some.mask.length;
+    pairs += some.count * visible_pairs(some.mask, all, all);
+  }
+  return 2 * pairs >= 3 * tokens;
+}
+
 // Entries of different lengths for some batches that can have them. By numbers of its own: what else is
 // drawn does not depend on it.
 void pad_entries(Case& test, const Ranges& ranges) {
@@ -55,7 +66,7 @@ void pad_entries(Case& test, const Ranges& ranges) {
   const Draw draw = drawn_from(~test.seed);
   if (draw(1, ranges.padded_one_in) > 1) return;
   part("lengths").draw(test, "", ranges, draw);
-  if (DataFamilies::at(test.data).refuses(test)) test.lengths.clear();
+  if (DataFamilies::at(test.data).refuses(test) || !shows_gradients(test)) test.lengths.clear();
 }
 
 // Scores so far apart that one key takes all, where dQ and dK vanish: softer data, or the usual
