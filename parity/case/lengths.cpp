@@ -11,23 +11,22 @@ namespace {
 
 using Lengths = std::vector<int64_t>;
 
-// "[16,9,1]"; "" where every entry holds as many tokens as the sequence has slots.
+// "16+9+1"; "" where every entry holds as many tokens as the sequence has slots.
 std::string lengths_text(const Lengths& lengths) {
   std::string text;
-  for (const int64_t length : lengths) text += (text.empty() ? "[" : ",") + std::to_string(length);
-  return text.empty() ? text : text + "]";
+  for (const int64_t length : lengths) text += (text.empty() ? "" : "+") + std::to_string(length);
+  return text;
 }
 
 constexpr const char* kAll = "all";
 
 Lengths parse_lengths(const std::string& text) {
   if (text == kAll || text.empty()) return {};
-  const Call call = parse_call(text);
-  if (!call.name.empty() || call.arguments.empty())
-    throw BadCase("lengths '" + text + "': want the tokens of each batch entry in brackets, [16,9,1], or " +
-                  kAll);
   Lengths lengths;
-  for (const std::string& one : call.arguments) lengths.push_back(parse_size(one));
+  for (const std::string& one : split(text, '+')) lengths.push_back(parse_size(one));
+  if (lengths.size() == 1)
+    throw BadCase("lengths '" + text + "' are of one batch entry; want those of two or more, 16+9+1, or " +
+                  kAll);
   return lengths;
 }
 
@@ -93,10 +92,10 @@ void check_lengths(const Task& task) {
 }
 
 Part lengths_part() {
-  Part row{.name = "lengths", .option = "lengths", .prefix = "lengths",
-           .help = "[L,...]: tokens of each batch entry, the other slots are its pads; all: seq",
+  Part row{.name = "lengths", .option = "lengths", .prefix = "lengths:",
+           .help = "L+L+...: tokens of each batch entry, the other slots are its pads; all: seq",
            .standard = kAll};
-  row.claims = [](std::string_view text) { return text.starts_with("["); };
+  row.claims = [](std::string_view) { return true; };
   row.print = [](const Case& c) { return lengths_text(c.lengths); };
   row.parse = [](Case& c, const std::string& text) { c.lengths = parse_lengths(text); };
   row.values = [] { return std::vector<std::string>{kAll}; };

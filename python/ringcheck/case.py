@@ -45,6 +45,6 @@ class Case:
             ("batch", "batch"), ("q_heads", "heads"), ("kv_heads", "kv_heads"), ("seq", "seq"),
             ("dim", "dim"), ("dim_v", "dim_v"), ("world", "world"))}
         words = {name: parts[name] for name in ("dtype", "mask", "rope", "balance", "device", "data")}
-        said = parts["lengths"].strip("[]")
-        lengths = tuple(map(int, said.split(","))) if said else (sizes["seq"],) * sizes["batch"]
+        said = parts["lengths"]
+        lengths = tuple(map(int, said.split("+"))) if said else (sizes["seq"],) * sizes["batch"]
         return Case(text=question["text"], scale=question["scale"], lengths=lengths, **sizes, **words)

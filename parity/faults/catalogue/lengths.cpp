@@ -11,10 +11,10 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr const char* kPadded = "ring:p2p/headtail/full/P3/b3/lengths[23,36,9]/hq4/hkv2/s36/d16/dv24";
+constexpr const char* kPadded = "ring:p2p/headtail/full/P3/b3/lengths:23+36+9/hq4/hkv2/s36/d16/dv24";
 // No token sees a pad behind it: only an entry that is cut shows.
 constexpr const char* kPaddedCausal =
-    "gathered/contiguous/causal/P3/b3/lengths[9,36,23]/hq4/hkv2/s36/d16/dv24";
+    "gathered/contiguous/causal/P3/b3/lengths:9+36+23/hq4/hkv2/s36/d16/dv24";
 
 // What comes and goes holds zeros in its pads, as a padded batch does, so that only what tokens see is
 // wrong. The tensors are the rank's own; another layout is left alone.

@@ -17,7 +17,7 @@ using parity::Case;
 class PaddedBatch : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
  protected:
   Case test_ = parity::parse_case(std::string(std::get<0>(GetParam())) + "/" + std::get<1>(GetParam()) +
-                                  "/P2/lengths[9,14,0,1,13]/hq4/hkv2/d8/dv12/float32/rope:half[10000]");
+                                  "/P2/lengths:9+14+0+1+13/hq4/hkv2/d8/dv12/float32/rope:half[10000]");
 
   // The case of one entry, cut as all are.
   Case alone(int64_t entry) const {
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Entries of one length that follow each other are one call of the kernel.
 TEST(PaddedBatchPlan, ShowsEachLengthToTheKernel) {
-  const Case test = parity::parse_case("full/P2/lengths[8,8,3]/hq4/hkv2/d8/float32");
+  const Case test = parity::parse_case("full/P2/lengths:8+8+3/hq4/hkv2/d8/float32");
   const Plan plan = parity::plan_of(test);
   const BlockShape block{.dtype = at::kFloat, .batch = 3, .q_heads = 4, .kv_heads = 2, .dim = 8, .dim_v = 8,
                          .visibility = {plan.scores.mask, {{0, 8}}, {{0, 8}}}};

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kText =
-    "ring:p2p/headtail/plain/causal/thread/cpu/P2/b3/lengths[16,9,1]/hq4/hkv2/s16/d8/dv8/float32/"
+    "ring:p2p/headtail/plain/causal/thread/cpu/P2/b3/lengths:16+9+1/hq4/hkv2/s16/d8/dv8/float32/"
     "rope:none/scale:default/spread3/seed1";
 
 TEST(LengthsText, IsPartOfACaseThatHasThem) {
@@ -36,18 +36,18 @@ TEST(LengthsText, IsNoPartOfOthers) {
 }
 
 TEST(LengthsText, SaysBatchAndSeqWhereNobodyElseDoes) {
-  const Case test = parse_case("lengths[3,12]");
+  const Case test = parse_case("lengths:3+12");
   EXPECT_EQ(test.batch, 2);
   EXPECT_EQ(test.seq, 12);
 }
 
 TEST(LengthsText, IsRefusedWhereItContradictsTheRest) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"lengths[3,12]/b3", "batch is 3"},        {"lengths[3,12]/s16", "seq is 16"},
-      {"lengths[3,12]/s9", "seq is 9"},          {"lengths[12,12]", "leave them out"},
-      {"lengths[-1,12]", "0 to seq"},            {"lengths[]", "in brackets"},
-      {"lengths[3,x]", "not a size"},            {"lengths[3,12]/doc[7,5]/s12", "packed documents"},
-      {"lengths[8,12]/snap/full/scale:0.25", "2^k keys"}};
+      {"lengths:3+12/b3", "batch is 3"},        {"lengths:3+12/s16", "seq is 16"},
+      {"lengths:3+12/s9", "seq is 9"},          {"lengths:12+12", "leave them out"},
+      {"lengths:-1+12", "0 to seq"},            {"lengths:12", "one batch entry"},
+      {"lengths:3+x", "not a size"},            {"lengths:3+12/doc[7,5]/s12", "packed documents"},
+      {"lengths:8+12/snap/full/scale:0.25", "2^k keys"}};
   for (const auto& [text, says] : wrong) try {
       parse_case(text);
       ADD_FAILURE() << text;
@@ -57,7 +57,7 @@ TEST(LengthsText, IsRefusedWhereItContradictsTheRest) {
 }
 
 TEST(Lengths, NeighboursOfOneLengthAreTakenTogether) {
-  const std::vector<Entries> list = entries_of(parse_case("lengths[7,7,12,0,12]"));
+  const std::vector<Entries> list = entries_of(parse_case("lengths:7+7+12+0+12"));
   std::vector<int64_t> firsts, counts, lengths;
   for (const Entries& some : list) {
     firsts.push_back(some.first);
@@ -70,7 +70,7 @@ TEST(Lengths, NeighboursOfOneLengthAreTakenTogether) {
 }
 
 TEST(Lengths, SimplerCasesAreValid) {
-  const Case test = parse_case("P2/lengths[9,16,1]/hq2/hkv1/d8/float32");
+  const Case test = parse_case("P2/lengths:9+16+1/hq2/hkv1/d8/float32");
   for (const Case& next : simpler(test)) {
     validate(next);
     EXPECT_EQ(parse_case(to_text(next)), next);

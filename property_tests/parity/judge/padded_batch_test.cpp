@@ -22,12 +22,12 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr const char* kPadded = "ring:p2p/headtail/causal/P3/lengths[9,22,0,1,22]/hq4/hkv2/d8/dv12/float32";
+constexpr const char* kPadded = "ring:p2p/headtail/causal/P3/lengths:9+22+0+1+22/hq4/hkv2/d8/dv12/float32";
 
 // What the reference says of a batch is what its textbook form says of each entry, cut to its tokens.
 TEST(PaddedBatch, HasTheTruthOfItsEntries) {
   for (const char* mask : {"full", "causal", "window[5]", "prefix[12]"}) {
-    const Case test = parse_case(std::string("P2/") + mask + "/lengths[9,22,22,0,1]/hq4/hkv2/d8/dv12/float64");
+    const Case test = parse_case(std::string("P2/") + mask + "/lengths:9+22+22+0+1/hq4/hkv2/d8/dv12/float64");
     const Problem p = problem_of(test);
     const Outcome outcome = solve_on_threads({test}, *ours());
     const reference::Judgement truth = truth_of(test, ours()->promise(test), p, outcome, {});
@@ -54,7 +54,7 @@ TEST(PaddedBatch, HasTheTruthOfItsEntries) {
 TEST(PaddedBatch, HasAsManyPairsAsItsEntriesShow) {
   for (const char* mask : {"full", "causal", "window[5]", "prefix[12]"})
     for (const char* balance : {"contiguous", "headtail", "striped[2]"}) {
-      const Case test = parse_case(std::string("P3/lengths[9,22,0]/hq4/hkv2/d8/") + mask + "/" + balance);
+      const Case test = parse_case(std::string("P3/lengths:9+22+0/hq4/hkv2/d8/") + mask + "/" + balance);
       const at::Tensor seen = keys_seen(test);
       std::vector<int64_t> pairs(3, 0), pads(3, 0);
       for (int64_t entry = 0; entry < test.batch; ++entry) {
@@ -91,7 +91,7 @@ TEST(PaddedBatch, PassesEveryOracle) {
       {"ring:p2p/contiguous/causal/P3/float32/routing", "routing"},
       {"gathered/contiguous/full/P2/float32/routing", "routing-gradients"}};
   for (const auto& [text, oracle_name] : cases) {
-    const std::string whole = std::string(text) + "/lengths[9,22,0,1,22]/hq4/hkv2/d16/dv24";
+    const std::string whole = std::string(text) + "/lengths:9+22+0+1+22/hq4/hkv2/d16/dv24";
     RunOptions options;
     options.judging.oracles = all_oracles();
     const Verdict verdict = verify(parse_case(whole), options);
@@ -108,7 +108,7 @@ TEST(PaddedBatch, SnapIsExactWhereEveryEntrySeesAPowerOfTwo) {
   RunOptions options;
   options.judging.oracles = {"parity", "snap"};
   const Verdict verdict =
-      verify(parse_case("P2/full/lengths[8,16,0]/hq4/hkv2/d16/dv16/bf16/snap/scale:0.25"), options);
+      verify(parse_case("P2/full/lengths:8+16+0/hq4/hkv2/d16/dv16/bf16/snap/scale:0.25"), options);
   EXPECT_EQ(oracle(verdict, "snap").status, Status::kPass);
 }
 
@@ -170,7 +170,7 @@ TEST(PaddedBatch, IsAskedOnlyOfThoseWhoPromiseToTakeIt) {
 }
 
 TEST(PaddedBatch, IsTakenByAnUndividedSubject) {
-  EXPECT_EQ(judged(std::string("subject:undivided[plain]/headtail/causal/P3/lengths[9,22,0,1,22]/hq4/hkv2/"
+  EXPECT_EQ(judged(std::string("subject:undivided[plain]/headtail/causal/P3/lengths:9+22+0+1+22/hq4/hkv2/"
                                "d8/dv12/float32"),
                    nullptr)
                 .status,
