@@ -46,14 +46,17 @@ typedef struct ringcheck_case {
   int32_t ranks;
   const char *world;      /* thread: the ranks are threads of one process; mpi: a process each */
   const char *device;     /* cpu | cuda */
+  /* Tokens of each batch entry, 0 to seq: behind them it has no token in any slot. NULL: every entry
+   * holds seq. Only where the promise says `lengths`. */
+  const int64_t *lengths;
 } ringcheck_case;
 
 /* What one rank has. Sizes are [batch, heads, slots, dim]; strides are always given. */
 typedef struct ringcheck_input {
   uint32_t size;
   const DLTensor *q, *k, *v, *d_o;
-  /* The place of each slot in the sequence. One at or beyond `seq`, or in the padding of a packed
-   * document, holds no token: its values are NaN, and must not matter. */
+  /* The place of each slot in the sequence. One at or beyond `seq`, or the length of its batch entry,
+   * or in the padding of a packed document, holds no token: its values are NaN, and must not matter. */
   const int64_t *query_positions, *key_positions;
   int64_t query_slots, key_slots;
 } ringcheck_input;
@@ -99,6 +102,7 @@ typedef struct ringcheck_promise {
   double angle_roundoff; /* of the angles of a rotary embedding; 0: 2^-53, float64 */
   int32_t deterministic; /* the same input gives the same bits */
   const char *shows;     /* with commas; NULL: o,lse,dq,dk,dv */
+  int32_t lengths;       /* it takes batch entries that hold different numbers of tokens */
 } ringcheck_promise;
 
 typedef struct ringcheck_subject {

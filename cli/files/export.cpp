@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck export: cases as files, for any program to answer.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -28,17 +29,29 @@ struct Options {
 const std::set<std::string> kOfTheAnswer{"subject",    "strategy", "rotation",
                                          "kernel",     "device",   "world-kind"};
 
-// The questions, each once: cases of a profile that differ in who answers are the same.
+// The questions, each once: cases of a profile that differ in who answers are the same. A file says of
+// each slot whether it holds a token, for all batch entries at once: where they differ in that, it is
+// left out.
 std::vector<parity::Case> questions(const std::vector<parity::Case>& cases) {
   std::vector<parity::Case> list;
   std::set<std::string> seen;
   for (parity::Case test : cases) {
+    if (!test.lengths.empty()) continue;
     test.world_kind = parity::Case().world_kind;
     test.device = parity::Case().device;
     test.subject = parity::Method::kOurs;
     if (seen.insert(parity::question_text(test)).second) list.push_back(std::move(test));
   }
+  if (list.empty())
+    throw UsageError("files say of a slot whether it holds a token for all batch entries at once: none of "
+                     "these cases, whose entries differ in that, can be written; leave --lengths out");
   return list;
+}
+
+std::string left_out(const std::vector<parity::Case>& cases) {
+  const auto padded = std::ranges::count_if(cases, [](const auto& test) { return !test.lengths.empty(); });
+  if (padded == 0) return "";
+  return "\n  " + std::to_string(padded) + " left out: their batch entries hold different numbers of tokens";
 }
 
 // In the dtype, where the documents say how much is written; several copies of it are held.
@@ -72,7 +85,7 @@ int run(const Options& options) {
   }
   std::cout << "RingCheck: " << cases.size() << (cases.size() == 1 ? " case" : " cases") << ", "
             << reports::figure(static_cast<double>(bytes_of(cases)) / (1 << 20)) << " MiB, in '"
-            << options.folder << "'\n  to be answered as its manifest.json says, then: ringcheck judge '"
+            << options.folder << "'" << left_out(selection.cases) << "\n  to be answered as its manifest.json says, then: ringcheck judge '"
             << options.folder << "'\n";
   return 0;
 }

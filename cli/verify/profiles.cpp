@@ -64,7 +64,7 @@ Cases smoke(const std::string& device, const parity::Combinations& combinations)
   parity::Cover cover(combinations, kSmokeMinima);
   for (const Case& test : fixed_cases_of_smoke(device))
     cover.add(test);
-  cover.choose(smoke_pool(device), 290);
+  cover.choose(smoke_pool(device), 280);
   choose_mpi(cover, {2, 3, 4}, 4, device);
   return cover.cases();
 }

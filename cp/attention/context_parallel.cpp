@@ -61,7 +61,10 @@ ContextParallel::ContextParallel(Communicator& comm, Options options)
                                 " ranks of keys, the communicator has " +
                                 std::to_string(comm.size()));
   plan.arguments = options_.strategy.canonical(plan.arguments);
-  plan.visibilities = std::make_shared<Visibilities>(plan.scores.mask);
+  const auto batch = static_cast<int64_t>(std::max<size_t>(1, plan.lengths.size()));
+  if (const auto reason = ringcheck::refuses(plan.scores.mask, plan.lengths, batch))
+    throw std::invalid_argument(*reason);
+  plan.visibilities = std::make_shared<std::map<int64_t, Visibilities>>();
   plan.finished = [rope = options_.rope, rotate_back = options_.rotate_back,
                    mask = plan.scores.mask](const at::Tensor& gradient, const Positions& positions,
                                             at::ScalarType dtype) {
@@ -69,7 +72,10 @@ ContextParallel::ContextParallel(Communicator& comm, Options options)
     return rotate_back(gradient, rope, mask, positions).to(dtype);
   };
   const auto side = [&](const Positions& own) -> Side {
-    return {own, at::tensor(pads_of(plan.scores.mask, own), at::kLong)};
+    Side made{own, {}};
+    for (const SameLength& some : by_length(plan.scores.mask, plan.lengths, batch))
+      made.pads.push_back(at::tensor(pads_of(some.mask, own), at::kLong));
+    return made;
   };
   queries_ = side(plan.layout.queries[comm.rank()]);
   keys_ = side(plan.layout.keys[comm.rank()]);
@@ -93,9 +99,18 @@ void ContextParallel::check(const at::Tensor& q, const at::Tensor& k, const at::
   checked_.push_back(shape);
 }
 
-at::Tensor ContextParallel::tokens(const at::Tensor& x, Side& side) {
-  if (side.pads.device() != x.device()) side.pads = side.pads.to(x.device());
-  return zero_pads(x, side.pads);
+at::Tensor ContextParallel::tokens(const at::Tensor& x, Side& side) const {
+  for (at::Tensor& pads : side.pads)
+    if (pads.device() != x.device()) pads = pads.to(x.device());
+  if (side.pads.size() == 1) return zero_pads(x, side.pads.front());
+  const auto none = [](const at::Tensor& pads) { return pads.numel() == 0; };
+  if (std::ranges::all_of(side.pads, none)) return x;
+  const at::Tensor clean = x.clone();
+  auto pads = side.pads.begin();
+  for (const SameLength& some :
+       by_length(options_.plan.scores.mask, options_.plan.lengths, x.size(0)))
+    some.of(clean).index_fill_(2, *pads++, 0);
+  return clean;
 }
 
 at::Tensor ContextParallel::rotated(const at::Tensor& x, Side& side) const {

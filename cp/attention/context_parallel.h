@@ -34,14 +34,14 @@ class ContextParallel {
     at::Tensor lse;  // [batch, q_heads, slots], in accumulation type
   };
 
-  // Throws std::invalid_argument on arguments that the strategy does not take, and on a layout of
-  // another world.
+  // Throws std::invalid_argument on arguments that the strategy does not take, on a layout of
+  // another world, and on lengths that the mask does not allow.
   ContextParallel(Communicator& comm, Options options);
 
   // q [batch, q_heads, slots, dim], k and v [batch, kv_heads, slots, dim or dim_v]: the slots of
   // this rank, one dtype. Pad slots may hold anything. Throws std::invalid_argument on shapes
-  // that disagree, on a shard of another length than the layout says, and where the kernel
-  // refuses a block. Collective.
+  // that disagree, on a shard of another length than the layout says, on a batch of another size than
+  // the lengths are of, and where the kernel refuses a block. Collective.
   Context forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
   // Gradients of q, k and v of this rank, in their dtype, from that of o, in its shape and dtype
@@ -56,10 +56,11 @@ class ContextParallel {
   // The slots of this rank on one side: where they are, and which hold no token.
   struct Side {
     Positions positions;
-    at::Tensor pads;  // indices, on the device that was last asked for
+    // Indices, on the device that was last asked for, of the entries of each length of a batch with lengths.
+    std::vector<at::Tensor> pads;
   };
   void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
-  static at::Tensor tokens(const at::Tensor& x, Side& side);
+  at::Tensor tokens(const at::Tensor& x, Side& side) const;
   at::Tensor rotated(const at::Tensor& x, Side& side) const;
 
   Communicator& comm_;

@@ -19,8 +19,19 @@ at::Tensor PackedKv::k() const {
 
 at::Tensor PackedKv::v() const {
   const int64_t vectors = shape.elements() / (shape.dim + shape.dim_v);
-  return packed.narrow(0, vectors * shape.dim, vectors * shape.dim_v)
+  return packed.narrow(0, vectors * shape.dim + between, vectors * shape.dim_v)
       .view({shape.batch, shape.heads, shape.slots, shape.dim_v});
+}
+
+KvBlock entries_of(const KvBlock& block, int64_t first, int64_t count) {
+  const int64_t vectors = block.shape.heads * block.shape.slots;  // of an entry
+  const int64_t of_k = vectors * block.shape.dim, of_v = vectors * block.shape.dim_v;
+  const int64_t all_k = block.shape.batch * of_k;
+  KvBlock some = block;
+  some.shape.batch = count;
+  some.between = all_k - count * of_k + block.between + first * (of_v - of_k);
+  some.packed = block.packed.narrow(0, first * of_k, count * (of_k + of_v) + some.between);
+  return some;
 }
 
 at::Tensor buffer(const KvShape& shape, MemoryTag tag) {

@@ -22,10 +22,12 @@ struct KvShape {
   KvShape in(at::ScalarType other) const;  // the same block in another dtype
 };
 
-// Keys and values in one packed buffer, which is one message: all of K, then all of V.
+// Keys and values in one packed buffer, which is one message: all of K, then all of V. Of some entries
+// of a batch it is the part of the buffer from their K to their V.
 struct PackedKv {
   at::Tensor packed;  // [elements]
   KvShape shape;
+  int64_t between = 0;  // elements of other entries behind K and before V
 
   at::Tensor k() const;  // [batch, heads, slots, dim], a view
   at::Tensor v() const;  // [batch, heads, slots, dim_v], a view
@@ -41,6 +43,9 @@ struct QBlock {
   at::Tensor q;  // [batch, q_heads, slots, dim]
   Positions positions;
 };
+
+// Entries [first, first + count) of the batch of a block: the same memory.
+KvBlock entries_of(const KvBlock& block, int64_t first, int64_t count);
 
 // A flat buffer for one block, counted under its tag.
 at::Tensor buffer(const KvShape& shape, MemoryTag tag);

@@ -7,7 +7,9 @@
 
 namespace ringcheck {
 
-// The kernel of a plan on its scores, its calls entered in a ledger.
+// The kernel of a plan on its scores, its calls entered in a ledger. Where the entries of a batch hold
+// different numbers of tokens, it is called for those of one length after the other, and what they
+// return is put together: one entry of the ledger, whose counts are sums over them.
 class RecordedKernel {
  public:
   RecordedKernel(const Plan& plan, Ledger& ledger);
@@ -17,12 +19,14 @@ class RecordedKernel {
 
  private:
   Instant before();  // of a call of the kernel
-  void record(const QBlock& q, const KvBlock& kv, const Visibility& visibility,
-              int64_t flops_per_pair, const Instant& begin);
+  const Visibility& shown(const Mask& mask, const QBlock& q, const KvBlock& kv);
+  void record(const QBlock& q, const KvBlock& kv, int64_t pairs, int64_t flops_per_pair,
+              const Instant& begin);
 
   std::shared_ptr<const AttentionKernel> kernel_;
   Scores scores_;
-  std::shared_ptr<Visibilities> visibilities_;
+  Lengths lengths_;
+  std::shared_ptr<std::map<int64_t, Visibilities>> visibilities_;
   Ledger& ledger_;
 };
 

@@ -31,6 +31,9 @@ class Strategy {
 // Blocks of the queries of every rank against the keys of every rank.
 std::vector<BlockShape> pairs_of_shards(const Plan& plan, const BlockShape& shape);
 
+// The calls of a kernel in which a block of a batch with these lengths is computed.
+std::vector<BlockShape> calls_of(const BlockShape& block, const Lengths& lengths);
+
 // A strategy and what belongs to it. Its arguments are the text behind its name: ":p2p" of
 // "ring:p2p".
 struct StrategyEntry {

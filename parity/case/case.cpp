@@ -134,7 +134,10 @@ Plan plan_of(const Case& test) {
   return {layout_of(test),
           {mask_of(test), scale_of(test)},
           AttentionKernels::at(test.kernel),
-          test.arguments};
+          test.arguments,
+          ringcheck::merge,
+          Rotations::at,
+          test.lengths};
 }
 
 Case representative(Case test) {

@@ -40,6 +40,28 @@ void suit(Case& test, const std::string& mask) {
   test.dim = test.dim_v = 16;
 }
 
+// A token sees 1.5 keys or more, on average: where it sees itself alone its score changes nothing.
+bool shows_gradients(const Task& task) {
+  const Positions all{{0, task.seq}};
+  int64_t tokens = 0, pairs = 0;
+  for (const Entries& some : entries_of(task)) {
+    tokens += some.count * some.mask.length;
+    pairs += some.count * visible_pairs(some.mask, all, all);
+  }
+  return 2 * pairs >= 3 * tokens;
+}
+
+// Entries of different lengths for some batches that can have them. By numbers of its own: what else is
+// drawn does not depend on it.
+void pad_entries(Case& test, const Ranges& ranges) {
+  const Mask mask = mask_of(test);
+  if (ranges.padded_one_in == 0 || test.batch == 1 || documents(mask) != nullptr) return;
+  const Draw draw = drawn_from(~test.seed);
+  if (draw(1, ranges.padded_one_in) > 1) return;
+  part("lengths").draw(test, "", ranges, draw);
+  if (DataFamilies::at(test.data).refuses(test) || !shows_gradients(test)) test.lengths.clear();
+}
+
 // Cases that show nothing: flat and all positive data in 16 bits, where dQ and dK vanish in the
 // noise.
 void avoid_vacuity(Case& test) {
@@ -130,6 +152,7 @@ Case CaseSpace::build(const Choice& choice, const Draw& draw) const {
   part("seed").draw(test, "", ranges_, draw);
   avoid_vacuity(test);
   suit(test, value(choice, "mask"));
+  pad_entries(test, ranges_);
   validate(test);
   if (not_supported(test)) test.kernel = plainest_kernel(device_type_of(test));
   if (not_supported(test)) {

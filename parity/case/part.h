@@ -44,6 +44,7 @@ std::vector<Part> method_parts();
 std::vector<Part> mask_parts();
 std::vector<Part> place_parts();
 std::vector<Part> task_parts();
+Part lengths_part();
 
 // What parts that were not said follow: kv_heads the heads, dim_v the dim, seq the documents.
 void follow(Case& test, const std::set<std::string>& said);

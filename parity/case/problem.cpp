@@ -33,13 +33,16 @@ void fill(T* out, const Task& test, Which which, const Sizes& sizes,
   const DataFamily& family = DataFamilies::at(test.data);
   const int64_t slots = static_cast<int64_t>(positions.size());
   const std::vector<bool> tokens = tokens_of(mask_of(test), positions);
+  const auto is_one = [&](int64_t entry, int64_t slot) {
+    return tokens[slot] && positions[slot] < length_of(test, entry);
+  };
   at::parallel_for(0, sizes.batch * sizes.heads * slots, 64, [&](int64_t begin, int64_t end) {
     std::vector<double> channels(sizes.channels);
     for (int64_t row = begin; row < end; ++row) {
       const Element first{test.seed, which, static_cast<uint32_t>(row / slots / sizes.heads),
                           static_cast<uint32_t>(row / slots % sizes.heads), 0,
                           static_cast<uint64_t>(positions[row % slots])};
-      if (tokens[row % slots]) family.fill(test, first, channels);
+      if (is_one(first.batch, row % slots)) family.fill(test, first, channels);
       else std::ranges::fill(channels, std::numeric_limits<double>::quiet_NaN());
       std::ranges::transform(channels, out + row * sizes.channels, c10::convert<T, double>);
     }
@@ -82,7 +85,26 @@ Problem loaded(const Task& test) {
   return whole;
 }
 
+// The indices of the slots without a token.
+at::Tensor pads_on(at::Device device, const Mask& mask, const Positions& positions) {
+  return at::tensor(pads_of(mask, positions), at::kLong).to(device);
+}
+
 }  // namespace
+
+void fill_pads(const Task& test, const Positions& positions, const at::Tensor& x, double value) {
+  for (const Entries& some : entries_of(test))
+    x.narrow(0, some.first, some.count)
+        .index_fill_(2, pads_on(x.device(), some.mask, positions), value);
+}
+
+at::Tensor without_pads(const Task& test, const at::Tensor& x) {
+  const Positions all{{0, test.seq}};
+  if (test.lengths.empty()) return zero_pads(x, mask_of(test), all);
+  const at::Tensor clean = x.clone();
+  fill_pads(test, all, clean, 0);
+  return clean;
+}
 
 Problem Problem::to(at::Device device, bool copy) const {
   const auto there = [&](const at::Tensor& x) {

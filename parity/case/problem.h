@@ -27,6 +27,11 @@ Problem problem_of(const Task& test);
 // The slots of one shard, without making the rest.
 Problem problem_of(const Task& test, const Positions& positions);
 
+// Writes `value` to the slots of x [batch, heads, slots, ...] that hold no token of their batch entry.
+void fill_pads(const Task& test, const Positions& positions, const at::Tensor& x, double value);
+// The whole sequence, x [batch, heads, seq, ...], with zeros there; x itself where there are none.
+at::Tensor without_pads(const Task& test, const at::Tensor& x);
+
 // Makes the tensors of some positions of a case.
 using ProblemSource = std::function<Problem(const Case&, const Positions&)>;
 

@@ -64,6 +64,7 @@ Ranges smoke_ranges() {
   Ranges ranges = every_shape();
   ranges.least_seq = 16, ranges.most_seq = 160, ranges.longest_seq = 600;
   ranges.most_work = 100'000'000;
+  ranges.padded_one_in = 2;
   ranges.of["world"] = {"1", "2", "3", "4", "5", "6", "7", "8", "8", "11", "16"};
   ranges.of["scale"].push_back("0");
   return ranges;
@@ -85,6 +86,7 @@ Ranges clean_ranges(const std::string& device) {
   ranges.least_seq = 1, ranges.most_seq = on_gpus ? 512 : 128;
   ranges.longest_seq = on_gpus ? 8192 : 1024;
   ranges.most_work = on_gpus ? 2'000'000'000'000 : 100'000'000;
+  ranges.padded_one_in = 2;
   ranges.of["world"] = up_to(8);
   for (const char* heads : {"64/64", "40/8", "24/3"}) ranges.of["heads"].push_back(heads);
   for (const char* dims : {"96/96", "144/8", "256/8", "8/256"}) ranges.of["dim"].push_back(dims);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cp/attention/rope.h"
 #include "reference/mask.h"
@@ -16,6 +17,9 @@ namespace ringcheck::parity {
 // The question: which attention, of which numbers. Nothing of it says who answers, or where.
 struct Task {
   int64_t batch = 1;
+  // Tokens of each batch entry, 0 to seq and seq in one of them at least; the slots behind them are
+  // pads of that entry. Empty: every entry holds seq.
+  std::vector<int64_t> lengths;
   int64_t q_heads = 4;
   int64_t kv_heads = 2;  // q_heads is a multiple of it
   int64_t seq = 256;     // slots of the sequence, the pads of packed documents included
@@ -30,8 +34,27 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
+// Of the whole batch: what is a token, or a visible pair, of some entry.
 Mask mask_of(const Task& task);
 double scale_of(const Task& task);
+
+// Of one batch entry.
+int64_t length_of(const Task& task, int64_t entry);
+Mask mask_of(const Task& task, int64_t entry);
+
+// Batch entries that follow each other and have one mask.
+struct Entries {
+  int64_t first = 0, count = 0;
+  Mask mask;
+};
+std::vector<Entries> entries_of(const Task& task);
+
+// The lengths in a sequence of `seq` slots, which one of them fills: none longer, and none at all where
+// all are as long as that.
+std::vector<int64_t> lengths_within(std::vector<int64_t> lengths, int64_t seq);
+
+// Throws BadCase where a task cannot have its lengths.
+void check_lengths(const Task& task);
 
 // Slots that packed documents take, their pads included.
 int64_t slots_of(const Documents& documents);

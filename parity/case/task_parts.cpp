@@ -66,6 +66,7 @@ Cases shorter(const Case& test) {
   for (const int64_t seq : below(test.seq, 1))
     list.push_back(with(test, [&](Case& c) {
       c.seq = seq;
+      c.lengths = lengths_within(c.lengths, seq);
       if (packed == nullptr) return;
       if (std::holds_alternative<DocumentFull>(c.mask)) c.mask = DocumentFull{cut(*packed, seq)};
       else c.mask = DocumentCausal{cut(*packed, seq)};
@@ -91,6 +92,18 @@ Part seq_part() {
 Part batch_part() {
   Part row = size_part("batch", "batch", "b", "sequences", &Case::batch);
   row.values = [] { return Words{"1", "2"}; };
+  row.simpler = [](const Case& test) {
+    Cases list;
+    for (const int64_t less : below(test.batch, 1))
+      list.push_back(with(test, [&](Case& c) {
+        c.batch = less;
+        if (c.lengths.empty()) return;
+        c.lengths.resize(static_cast<size_t>(less));
+        c.seq = std::max<int64_t>(1, *std::ranges::max_element(c.lengths));
+        c.lengths = lengths_within(c.lengths, c.seq);
+      }));
+    return list;
+  };
   return row;
 }
 
@@ -241,8 +254,8 @@ Part seed_part() {
 }  // namespace
 
 std::vector<Part> task_parts() {
-  return {batch_part(), heads_part(), kv_heads_part(), seq_part(),   dim_part(),  dim_v_part(),
-          dtype_part(), rope_part(),  scale_part(),    data_part(), seed_part()};
+  return {batch_part(), lengths_part(), heads_part(), kv_heads_part(), seq_part(),  dim_part(),
+          dim_v_part(), dtype_part(),   rope_part(),  scale_part(),    data_part(), seed_part()};
 }
 
 }  // namespace ringcheck::parity

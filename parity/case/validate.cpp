@@ -89,6 +89,7 @@ void validate(const Case& c) {
     throw BadCase("the documents of " + mask_text(c.mask) + " take " +
                   std::to_string(slots_of(*packed)) + " slots, seq is " + std::to_string(c.seq) +
                   "; make them equal or leave seq out");
+  check_lengths(c);
   if (const auto family = DataFamilies::all().find(c.data); family != DataFamilies::all().end())
     if (const auto reason = family->second.refuses(c))
       throw BadCase("data family " + c.data + " " + *reason);

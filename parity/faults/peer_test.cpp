@@ -9,13 +9,21 @@
 namespace ringcheck::parity {
 namespace {
 
-at::Tensor invisible_pairs(const Case& test) {
-  const Mask mask = mask_of(test);
+// [seq, seq] bool.
+at::Tensor invisible_pairs(const Case& test, const Mask& mask) {
   const at::Tensor hidden = at::empty({test.seq, test.seq}, at::kBool);
   bool* pair = hidden.mutable_data_ptr<bool>();
   for (int64_t q = 0; q < test.seq; ++q)
     for (int64_t k = 0; k < test.seq; ++k) *pair++ = !visible(mask, q, k);
   return hidden;
+}
+
+// [batch, 1, seq, seq] bool.
+at::Tensor invisible_pairs(const Case& test) {
+  std::vector<at::Tensor> all;
+  for (const Entries& some : entries_of(test))
+    all.push_back(invisible_pairs(test, some.mask).expand({some.count, 1, test.seq, test.seq}));
+  return at::cat(all);
 }
 
 double epsilon_of(at::ScalarType dtype) {

@@ -5,14 +5,13 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
-#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "parity/judge/device_test.h"
 #include "parity/judge/devices/on_devices.h"
 #include "parity/judge/reference_rope.h"
 #include "parity/judge/sampling.h"
-#include "parity/judge/truth.h"
 #include "reference/tiles/tiling.h"
 
 namespace ringcheck::parity {
@@ -41,33 +40,69 @@ std::vector<at::Device> shared_by(const reference::Inputs& in) {
   return small ? lanes_from(in.q.device()) : devices_from(in.q.device());
 }
 
+// The number of the first (batch, kv head) pair of these entries among those of the case.
+int64_t first_pair(const Case& test, const Entries& entries) { return entries.first * test.kv_heads; }
+
 }  // namespace
 
 AgainstReference::AgainstReference(const Evidence& evidence)
     : evidence_(evidence), inputs_(inputs_of(evidence.test, evidence.problem, evidence.outcome)) {
   const Case& test = evidence.test;
-  for (const NamedTensor& named : kTensors) {
-    const at::Tensor& actual = evidence.outcome.tensors.*named.tensor;
-    comparable_.push_back(actual.defined() && actual.sizes() == shape_of(named, test));
-  }
-  queries_ = keys_ = flatten({{0, test.seq}});
-  if (!sampled()) return;
-  queries_ = drawn_positions(test.seq, evidence.sample, test.seed);
-  const bool given = comparable_[0] && comparable_[1];  // O and LSE
-  keys_ = given ? drawn_positions(test.seq, evidence.sample, ~test.seed) : std::vector<int64_t>();
+  for (const NamedTensor& named : kTensors)
+    comparable_.push_back(found(named).defined() && found(named).sizes() == shape_of(named, test));
+  given_ = comparable_[0] && comparable_[1];
+  for (EntriesOfInputs& some : by_entries(test, inputs_)) parts_.push_back(part_of(std::move(some)));
+}
+
+AgainstReference::Part AgainstReference::part_of(EntriesOfInputs some) const {
+  const int64_t length = some.entries.mask.length;
+  const uint64_t seed = evidence_.test.seed;
+  Part part{std::move(some), sampled() && evidence_.sample < length, {}, {}};
+  part.queries = part.keys = flatten({{0, length}});
+  if (!part.sampled) return part;
+  part.queries = drawn_positions(length, evidence_.sample, seed);
+  part.keys = given_ ? drawn_positions(length, evidence_.sample, ~seed) : std::vector<int64_t>();
+  return part;
+}
+
+at::Tensor AgainstReference::Part::tokens(const at::Tensor& x) const {
+  return x.narrow(0, of.entries.first, of.entries.count).narrow(2, 0, of.entries.mask.length);
+}
+
+at::Tensor AgainstReference::Part::pads(const at::Tensor& x) const {
+  const int64_t length = of.entries.mask.length;
+  return x.narrow(0, of.entries.first, of.entries.count).narrow(2, length, x.size(2) - length);
 }
 
 std::vector<Tally> AgainstReference::operator()() const {
-  const reference::Judge judge = judge_of_all();
-  const std::vector<reference::Range> runs = judge.runs();
-  std::vector<std::vector<Tally>> parts(runs.size());
-  on_devices(shared_by(inputs_), static_cast<int64_t>(runs.size()),
-             [&](int64_t i, at::Device device) {
-               parts[i] = tallies(runs[i], judge(runs[i], device));
-             });
+  struct Work {
+    const Part* part;
+    size_t judge;
+    reference::Range run;
+  };
+  const std::vector<at::Device> devices = shared_by(inputs_);
+  std::vector<reference::Judge> judges;
+  std::vector<Work> list;
+  for (const Part& part : parts_) {
+    if (part.queries.empty()) continue;  // entries without a token
+    judges.push_back(judge_of(part, static_cast<int64_t>(devices.size())));
+    for (const reference::Range run : judges.back().runs())
+      list.push_back({&part, judges.size() - 1, run});
+  }
+  std::vector<std::vector<Tally>> tallies(list.size());
+  on_devices(devices, static_cast<int64_t>(list.size()), [&](int64_t i, at::Device device) {
+    const Work& work = list[i];
+    const reference::Judgement truth = judges[work.judge](work.run, device);
+    tallies[i] = of_each([&](const NamedTensor& named) {
+      return tally_of(named, *work.part, work.run, truth);
+    });
+  });
+  for (const Part& part : parts_)
+    if (part.of.entries.mask.length < evidence_.test.seq)
+      tallies.push_back(of_each([&](const NamedTensor& named) { return tally_of_pads(named, part); }));
   std::vector<Tally> sums(std::size(kTensors));
-  for (const auto& part : parts)
-    for (size_t i = 0; i < sums.size(); ++i) sums[i].add(part[i]);
+  for (const auto& some : tallies)
+    for (size_t i = 0; i < sums.size(); ++i) sums[i].add(some[i]);
   for (size_t i = 0; i < sums.size(); ++i)
     if (comparable_[i] && judged(i)) demand_whole(kTensors[i], sums[i]);
   return sums;
@@ -76,51 +111,73 @@ std::vector<Tally> AgainstReference::operator()() const {
 // However the work was cut, every element was compared.
 void AgainstReference::demand_whole(const NamedTensor& named, const Tally& sum) const {
   const auto compared = std::accumulate(sum.compared.begin(), sum.compared.end(), 0.0);
-  const auto slots = static_cast<int64_t>((is_of_keys(named) ? keys_ : queries_).size());
-  const auto due = (evidence_.outcome.tensors.*named.tensor).numel() / std::max<int64_t>(1, evidence_.test.seq) * slots;
+  const at::Tensor& x = found(named);
+  int64_t due = 0;
+  for (const Part& part : parts_) {
+    const auto slots = std::ssize(part.positions(named)) + x.size(2) - part.of.entries.mask.length;
+    due += part.of.entries.count * slots * x[0].select(1, 0).numel();
+  }
   if (compared != static_cast<double>(due))
     throw SelfTestFailed(c10::str("self-test: the judge compared ", compared, " of ", due,
                                   " elements of ", named.name));
 }
 
-reference::Judge AgainstReference::judge_of_all() const {
-  reference::Tiling tiling =
-      reference::tiling_for(inputs_, static_cast<int64_t>(shared_by(inputs_).size()));
+reference::Judge AgainstReference::judge_of(const Part& part, int64_t threads) const {
+  reference::Tiling tiling = reference::tiling_for(part.of.inputs, threads);
   tiling.tick = [this] {
     const std::lock_guard lock(ticking_);
     evidence_.tick();
   };
   std::optional<reference::Sample> sample;
-  const auto& found = evidence_.outcome.tensors;
-  if (sampled()) sample = {queries_, keys_, found.o, found.lse};
+  const auto given = [&](const at::Tensor& x) { return given_ ? part.tokens(x) : x; };
+  const auto& tensors = evidence_.outcome.tensors;
+  if (part.sampled) sample = {part.queries, part.keys, given(tensors.o), given(tensors.lse)};
   const Promise promise = evidence_.promise();
-  return {inputs_, promise.contracts(), promise.partials,
+  return {part.of.inputs, promise.contracts(), promise.partials,
           reference_rope(evidence_.test, promise), tiling, sample};
 }
 
-std::vector<Tally> AgainstReference::tallies(reference::Range run,
-                                             const reference::Judgement& truth) const {
+std::vector<Tally> AgainstReference::of_each(
+    const std::function<Tally(const NamedTensor&)>& tally_of) const {
   std::vector<Tally> list;
   for (size_t i = 0; i < std::size(kTensors); ++i)
-    list.push_back(comparable_[i] && judged(i) ? tally_of(kTensors[i], run, truth) : Tally());
+    list.push_back(comparable_[i] && judged(i) ? tally_of(kTensors[i]) : Tally());
   return list;
 }
 
-Tally AgainstReference::tally_of(const NamedTensor& named, reference::Range run,
+Tally AgainstReference::tally_of(const NamedTensor& named, const Part& part, reference::Range run,
                                  const reference::Judgement& truth) const {
-  const std::vector<int64_t>& positions = is_of_keys(named) ? keys_ : queries_;
-  const at::Tensor slots = sampled() ? at::tensor(positions, at::kLong) : at::Tensor();
+  const std::vector<int64_t>& positions = part.positions(named);
+  const at::Tensor slots = part.sampled ? at::tensor(positions, at::kLong) : at::Tensor();
   const auto by_group = [&](const reference::Tensors& tensors) {
     const at::Tensor& x = tensors.*named.tensor;
     return is_of_keys(named) ? x.unsqueeze(1) : x;
   };
-  const at::Tensor actual = reference::rows_of_pairs(evidence_.outcome.tensors.*named.tensor,
-                                                     inputs_, run, slots);
+  const at::Tensor actual =
+      reference::rows_of_pairs(part.tokens(found(named)), part.of.inputs, run, slots);
   at::Tensor sigma = by_group(truth.sigma);
   if (named.tensor == &reference::Tensors::lse)
-    sigma = sigma * spread_of_lse(evidence_.test, positions).to(sigma.device());
-  return tally({actual, by_group(truth.value), by_group(truth.bound), sigma, run.begin, positions},
+    sigma = sigma * spread_of_lse(evidence_.test, part.of.entries.first, positions).to(sigma.device());
+  return tally({actual, by_group(truth.value), by_group(truth.bound), sigma,
+                first_pair(evidence_.test, part.of.entries) + run.begin, positions},
                evidence_.test.seq);
+}
+
+// LSE is -inf there, everything else 0.
+Tally AgainstReference::tally_of_pads(const NamedTensor& named, const Part& part) const {
+  const int64_t pairs = part.of.entries.count * evidence_.test.kv_heads, seq = evidence_.test.seq;
+  const int64_t length = part.of.entries.mask.length;
+  const at::Tensor found_there = part.pads(found(named));
+  auto sizes = found_there.sizes().vec();
+  sizes[1] = sizes[0] * sizes[1] / pairs;
+  sizes[0] = pairs;
+  const at::Tensor actual = found_there.reshape(sizes);
+  const at::Tensor none = at::zeros(sizes, actual.options().dtype(at::kDouble));
+  const double empty =
+      named.tensor == &reference::Tensors::lse ? -std::numeric_limits<double>::infinity() : 0;
+  return tally({actual, none + empty, none, none, first_pair(evidence_.test, part.of.entries),
+                flatten({{length, seq - length}})},
+               seq);
 }
 
 }  // namespace ringcheck::parity

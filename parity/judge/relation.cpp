@@ -67,8 +67,8 @@ std::vector<Run> on_other_ranks(const Case& test, const std::vector<int>& worlds
 }
 
 std::vector<Run> in_reverse(const Case& test, ProblemTensors which) {
-  if (!std::holds_alternative<Full>(test.mask) || test.rope.pairing != Rope::Pairing::kNone)
-    return {};
+  const bool any_order = std::holds_alternative<Full>(test.mask) && test.lengths.empty();
+  if (!any_order || test.rope.pairing != Rope::Pairing::kNone) return {};
   return {{test, [which = std::move(which)](const Case& c, const Positions& positions) {
              Problem problem = problem_of(c, positions);
              const Problem other = problem_of(c, mirrored(positions, c.seq));

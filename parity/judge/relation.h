@@ -23,7 +23,8 @@ Run disturbed(const Case& test, ProblemTensors which, std::function<bool(int64_t
 std::vector<Run> on_other_ranks(const Case& test, const std::vector<int>& worlds);
 
 // A run with these tensors in reverse order of the sequence. None where order means something: only
-// where every query sees every key, and nothing is rotated by its position.
+// where every query sees every key, no batch entry ends before others, and nothing is rotated by its
+// position.
 std::vector<Run> in_reverse(const Case& test, ProblemTensors which);
 
 // Exact relations: these bits, none where `expected` is undefined; -0 is 0.

@@ -18,7 +18,7 @@ double seconds_since(Clock::time_point begin) {
 
 // A case that cannot run has its verdict before it starts.
 std::optional<Verdict> refused(const Case& test, const Subject& subject) {
-  const auto reason = subject.refuses(test);
+  const auto reason = refuses(test, subject);
   if (!reason) return std::nullopt;
   Verdict verdict;
   verdict.test = test;

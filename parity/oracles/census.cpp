@@ -40,7 +40,7 @@ OracleVerdict judge(const Evidence& evidence) {
                     at::ones({test.batch, test.q_heads, test.seq, 1}, at::kDouble)}))
       verdict.findings.push_back(std::move(finding));
   if (!judged.all().item<bool>())
-    verdict.findings.push_back(c10::str(judged.logical_not().sum().item<int64_t>(), " of ", test.seq,
+    verdict.findings.push_back(c10::str(judged.logical_not().sum().item<int64_t>(), " of ", judged.numel(),
                                         " queries see more keys than LSE can count"));
   return verdict;
 }

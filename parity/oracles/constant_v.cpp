@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
@@ -13,7 +12,7 @@ namespace {
 // |tau| |q_i| max_j |k_j|, which no score exceeds; a rotation changes no length. [batch, q_heads, seq]
 at::Tensor largest_score(const Case& test, const Problem& problem) {
   const auto length = [&](const at::Tensor& x) {
-    return zero_pads(x, mask_of(test), {{0, test.seq}}).square().sum(3).sqrt();
+    return without_pads(test, x).square().sum(3).sqrt();
   };
   const at::Tensor longest = length(for_query_heads(test, problem.k)).amax(2, true);
   return std::abs(scale_of(test)) * length(problem.q.cpu().to(at::kDouble)) * longest;
@@ -34,7 +33,7 @@ OracleVerdict judge(const Evidence& evidence) {
   if (test.dtype == at::kDouble) bound = bound * 2;
   bound = at::where(seen, bound, 0.0).unsqueeze(3);
   const std::vector<int64_t> sizes{test.batch, test.q_heads, test.seq, test.dim_v};
-  const at::Tensor one = seen.to(at::kDouble).unsqueeze(1).expand(sizes).contiguous();
+  const at::Tensor one = seen.to(at::kDouble).unsqueeze(3).expand(sizes).contiguous();
   bound = bound.expand(sizes).contiguous();
   return verdict_of({compare(test, "o", evidence.outcome.tensors.o.cpu(), one, bound, bound / 3)});
 }

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/conservation/conservation_evidence.h"
 
@@ -48,7 +47,7 @@ OracleVerdict judge(const Evidence& evidence) {
   if (!own.dq.defined() || !own.dk.defined() || !own.dv.defined()) return verdict;
   const Case& test = evidence.test;
   const auto tokens = [&](const at::Tensor& x) {
-    return zero_pads(x, mask_of(test), {{0, test.seq}});
+    return without_pads(test, x);
   };
   const at::Tensor d_o = tokens(evidence.problem.d_o);
   const auto loss = [&](size_t run) {

@@ -43,7 +43,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const at::Tensor lse_bound =
       exponential + n * c.u_a + 4 * (1 + partials) * c.u_a * (1 + lse.abs() + s.value.abs());
 
-  const at::Tensor count = n.clamp_min(1).unsqueeze(1);
+  const at::Tensor count = n.clamp_min(1).unsqueeze(3);
   const auto mean = [&](const at::Tensor& v) {
     return for_query_heads(test, sum_of_visible(evidence, v) / count);
   };
@@ -58,7 +58,7 @@ OracleVerdict judge(const Evidence& evidence) {
     return compare(test, name, actual.cpu(), value, bound, bound / 3);
   };
   std::vector<TensorVerdict> tensors{
-      compared("o", evidence.outcome.tensors.o, o, at::where(seen.unsqueeze(1), twice * o_bound, 0.0))};
+      compared("o", evidence.outcome.tensors.o, o, at::where(seen.unsqueeze(3), twice * o_bound, 0.0))};
   if (evidence.outcome.tensors.lse.defined())
     tensors.push_back(compared("lse", evidence.outcome.tensors.lse, lse.masked_fill(n == 0, -kInfinity),
                                at::where(seen, twice * lse_bound, 0.0)));

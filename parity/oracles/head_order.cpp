@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "parity/judge/relation.h"
 
 namespace ringcheck::parity {
 namespace {
 
-// Key heads in reverse order, each with the query heads that read it: the reverse of all heads.
+// Key heads in reverse order, each with the query heads that read it: the reverse of all heads. Batch
+// entries in reverse order, each with its length.
 std::vector<Run> runs(const Case& test) {
-  return {changed(test, [](Problem& p, const auto&) {
-    p = {p.q.flip({0, 1}), p.k.flip({0, 1}), p.v.flip({0, 1}), p.d_o.flip({0, 1})};
-  })};
+  Case other = test;
+  std::ranges::reverse(other.lengths);
+  return {{other, [test](const Case&, const Positions& positions) {
+             const Problem p = problem_of(test, positions);
+             return Problem{p.q.flip({0, 1}), p.k.flip({0, 1}), p.v.flip({0, 1}), p.d_o.flip({0, 1})};
+           }}};
 }
 
 OracleVerdict judge(const Evidence& e) {

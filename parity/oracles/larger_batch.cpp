@@ -23,6 +23,7 @@ Problem with_more(const Case& test, const Positions& positions) {
 std::vector<Run> runs(const Case& test) {
   Case larger = test;
   larger.batch += 1;
+  if (!test.lengths.empty()) larger.lengths.push_back(test.lengths.front());
   larger.q_heads += test.q_heads / test.kv_heads;
   larger.kv_heads += 1;
   return {{larger, [test](const Case&, const Positions& p) { return with_more(test, p); }}};

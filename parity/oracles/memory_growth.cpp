@@ -19,7 +19,7 @@ constexpr double kShare = 0.01;
 std::vector<Run> runs(const Case& test) {
   const bool any_length =
       std::holds_alternative<Full>(test.mask) || std::holds_alternative<Causal>(test.mask);
-  if (!any_length || test.world_kind != "thread" || test.world < 8 || test.world % 2 != 0)
+  if (!any_length || !test.lengths.empty() || test.world_kind != "thread" || test.world < 8 || test.world % 2 != 0)
     return {};
   if (test.seq % granule_of(test) != 0) return {};
   Case half = test;

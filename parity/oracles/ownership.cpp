@@ -16,7 +16,7 @@ at::Tensor error_of_count(const Promise& promise, const at::Tensor& n, const at:
   const reference::Contract& c = promise.contract;
   const double rounding = c.u_o + (c.u_m > c.u_a ? c.u_m : 0);
   const at::Tensor merging = c.u_a * (c.c_e + 4.0 * promise.partials * (1 + n.clamp_min(1).log()));
-  return rounding * at::minimum(count, n.unsqueeze(1) / 2) + merging.unsqueeze(1) * count;
+  return rounding * at::minimum(count, n.unsqueeze(3) / 2) + merging.unsqueeze(3) * count;
 }
 
 // How many keys each query normalised by: what its LSE says, where that is a number.
@@ -34,7 +34,7 @@ OracleVerdict judge(const Evidence& evidence) {
   const Promise promise = evidence.promise();
   const at::Tensor n = keys_seen(test);
   // Where all keys in one block could be told from one less: fewer than 256 in bf16, 2048 in fp16.
-  const at::Tensor judged = error_of_count(promise, n, n.unsqueeze(1)).squeeze(1) < 0.5;
+  const at::Tensor judged = error_of_count(promise, n, n.unsqueeze(3)).squeeze(3) < 0.5;
   if (!judged.any().item<bool>())
     return not_applicable("no query sees so few keys that its O can tell one more or less");
   const at::Tensor expected = for_query_heads(test, sum_of_visible(evidence, evidence.problem.v));
@@ -42,7 +42,7 @@ OracleVerdict judge(const Evidence& evidence) {
   if (o.sizes() != expected.sizes()) return verdict_of({compare_exact(test, "o", o, expected)});
   const at::Tensor wide = o.cpu().to(at::kDouble);
   OracleVerdict verdict = verdict_of({compare_exact(
-      test, "o", at::where(judged.unsqueeze(1), wide * n.unsqueeze(1), expected), expected,
+      test, "o", at::where(judged.unsqueeze(3), wide * n.unsqueeze(3), expected), expected,
       error_of_count(promise, n, expected))});
   if (verdict.status == Status::kFail) {
     const at::Tensor seen = normaliser(evidence.outcome, n, expected.sizes().slice(0, 3));
@@ -53,7 +53,7 @@ OracleVerdict judge(const Evidence& evidence) {
       verdict.findings.push_back(std::move(finding));
   }
   if (!judged.all().item<bool>())
-    verdict.findings.push_back(c10::str(judged.logical_not().sum().item<int64_t>(), " of ", test.seq,
+    verdict.findings.push_back(c10::str(judged.logical_not().sum().item<int64_t>(), " of ", judged.numel(),
                                         " queries see more keys than O can count"));
   return verdict;
 }

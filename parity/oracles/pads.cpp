@@ -8,6 +8,7 @@ namespace ringcheck::parity {
 namespace {
 
 bool has_pads(const Case& test) {
+  if (!test.lengths.empty()) return true;
   const Mask mask = mask_of(test);
   for (const Positions& shard : layout_of(test).queries)
     for (const int64_t position : flatten(shard))
@@ -16,12 +17,11 @@ bool has_pads(const Case& test) {
 }
 
 Run filled(const Case& test, double value) {
-  return changed(test, [mask = mask_of(test), value](Problem& p, const auto& positions) {
-    for (size_t slot = 0; slot < positions.size(); ++slot)
-      if (!is_token(mask, positions[slot]))
-        for (at::Tensor* x : {&p.q, &p.k, &p.v, &p.d_o})
-          x->select(2, static_cast<int64_t>(slot)).fill_(value);
-  });
+  return {test, [value](const Case& c, const Positions& positions) {
+            const Problem p = problem_of(c, positions);
+            for (const at::Tensor& x : {p.q, p.k, p.v, p.d_o}) fill_pads(c, positions, x, value);
+            return p;
+          }};
 }
 
 // The run of the case itself has NaN there.

@@ -14,6 +14,7 @@ std::vector<Run> runs(const Case& test) {
   if (!any_length || test.seq < 3) return {};
   Case shorter = test;
   shorter.seq = test.seq - test.seq / 3;
+  shorter.lengths = lengths_within(test.lengths, shorter.seq);
   // The same first tokens, also where the data depend on the length.
   return {Run{shorter, [test](const Case&, const Positions& p) { return problem_of(test, p); }}};
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/reference_rope.h"
 #include "parity/judge/relation.h"
@@ -35,8 +34,7 @@ at::Tensor first_tokens(const Case& test, at::Device device) {
 
 TensorVerdict judge_tensor(const Case& test, const reference::Contract& contract, const char* name,
                            const at::Tensor& rotated, const at::Tensor& given) {
-  const Positions all{{0, test.seq}};
-  const at::Tensor before = zero_pads(given, mask_of(test), all).to(at::kDouble);
+  const at::Tensor before = without_pads(test, given).to(at::kDouble);
   const at::Tensor after = rotated.to(at::kDouble);
   TensorVerdict verdict = keeps_norms(test, contract, name, after, before);
   if (verdict.status == Status::kFail) return verdict;

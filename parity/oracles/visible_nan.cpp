@@ -11,9 +11,9 @@
 namespace ringcheck::parity {
 namespace {
 
-// A token in the middle: nobody's last, nobody's first.
+// A token in the middle of the first batch entry: nobody's last, nobody's first.
 std::optional<int64_t> token(const Case& test) {
-  const Mask mask = mask_of(test);
+  const Mask mask = mask_of(test, 0);
   for (int64_t p = test.seq / 2; p < test.seq; ++p)
     if (is_token(mask, p)) return p;
   return std::nullopt;
@@ -72,7 +72,7 @@ TensorVerdict all_nan(const Case& test, const char* name, const at::Tensor& tens
 }
 
 OracleVerdict judge(const Evidence& e) {
-  const Mask mask = mask_of(e.test);
+  const Mask mask = mask_of(e.test, 0);
   const int64_t spoilt = token(e.test).value();
   const reference::Tensors &of_value = e.variations[0].tensors, &of_cotangent = e.variations[1].tensors;
   const auto queries = [&](int64_t q) { return visible(mask, q, spoilt); };

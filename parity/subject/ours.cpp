@@ -83,7 +83,7 @@ Promise promise_of_ours(const Case& test) {
   using Counts = Promise::Counts;
   promise.counts = {Counts::kTraffic, Counts::kWork, Counts::kMemory};
   promise.by_strategy = true;
-  promise.separate_passes = promise.autograd = promise.any_layout = true;
+  promise.separate_passes = promise.autograd = promise.any_layout = promise.lengths = true;
   promise.charts = charts_of(test);
   return promise;
 }

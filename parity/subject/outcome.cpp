@@ -209,7 +209,7 @@ std::optional<std::string> refuses(const Run& run, const Subject& subject) {
   const int most = subject.most_ranks(run.test);
   if (most > 0 && ranks_of(run) > most)
     return c10::str("it takes ", ranks_of(run), " ranks, and there are ", most);
-  return subject.refuses(run.test);
+  return refuses(run.test, subject);
 }
 
 Outcome solve_whole(const Run& run, const WholeSubject& subject) {

@@ -9,13 +9,6 @@
 namespace ringcheck::parity {
 namespace {
 
-// `empty` is what a pad slot must hold.
-int64_t wrong(const at::Tensor& x, const std::vector<int64_t>& pads, double empty) {
-  if (!x.defined() || pads.empty() || x.dim() < 3 || x.size(2) <= pads.back()) return 0;
-  const at::Tensor slots = at::tensor(pads, at::kLong).to(x.device());
-  return x.index_select(2, slots).ne(empty).sum().item<int64_t>();
-}
-
 // Not asked of the code that is judged.
 std::vector<int64_t> slots_without_token(const Mask& mask, const Positions& positions) {
   std::vector<int64_t> pads;
@@ -27,14 +20,26 @@ std::vector<int64_t> slots_without_token(const Mask& mask, const Positions& posi
   return pads;
 }
 
+// `empty` is what a pad slot of a batch entry must hold.
+int64_t wrong(const Case& test, const at::Tensor& x, const Positions& positions, double empty) {
+  if (!x.defined() || x.dim() < 3 || x.size(0) != test.batch || x.size(2) != count(positions)) return 0;
+  int64_t elements = 0;
+  for (const Entries& some : entries_of(test)) {
+    const auto pads = slots_without_token(some.mask, positions);
+    if (pads.empty()) continue;
+    const at::Tensor slots = at::tensor(pads, at::kLong).to(x.device());
+    elements += x.narrow(0, some.first, some.count).index_select(2, slots).ne(empty).sum().item<int64_t>();
+  }
+  return elements;
+}
+
 }  // namespace
 
 int64_t wrong_pads(const Case& test, const Positions& queries, const Positions& keys,
                    const RankOutput& output) {
-  const auto pads = slots_without_token(mask_of(test), queries);
-  const auto pads_of_keys = slots_without_token(mask_of(test), keys);
-  return wrong(output.o, pads, 0) + wrong(output.lse, pads, -INFINITY) + wrong(output.dq, pads, 0) +
-         wrong(output.dk, pads_of_keys, 0) + wrong(output.dv, pads_of_keys, 0);
+  return wrong(test, output.o, queries, 0) + wrong(test, output.lse, queries, -INFINITY) +
+         wrong(test, output.dq, queries, 0) + wrong(test, output.dk, keys, 0) +
+         wrong(test, output.dv, keys, 0);
 }
 
 }  // namespace ringcheck::parity

@@ -34,6 +34,7 @@ struct Promise {
   bool separate_passes = false;  // forward and backward can be called one by one, and again
   bool autograd = false;         // is an operation of autograd, too, which shows no rotated q and k
   bool any_layout = false;       // takes queries and keys cut in any way, one unlike the other
+  bool lengths = false;          // takes batch entries that hold different numbers of tokens
   std::map<std::string, Chart> charts;  // by tensor, where it was calibrated at this very case
 
   reference::Contracts contracts() const { return {contract, backward_contract.value_or(contract)}; }

@@ -91,6 +91,10 @@ using SharedSubject = std::shared_ptr<const Subject>;
 // is one file.
 using Subjects = Registry<std::function<SharedSubject(const std::vector<std::string>& arguments)>>;
 
+// Why a subject is not given a case, or nothing: what it says itself, and that nobody is asked about
+// batch entries of different lengths who has not promised to take them.
+std::optional<std::string> refuses(const Case& test, const Subject& subject);
+
 // The subject that a case names. Throws BadCase where there is none of that name.
 SharedSubject subject_of(const Case& test);
 

@@ -27,6 +27,7 @@ class Case:
     world: int  #: ranks
     device: str  #: cpu | cuda
     data: str  #: where the values come from: spread3, ...
+    lengths: tuple[int, ...] = ()  #: tokens of each batch entry: behind them its slots hold none
     rank: int | None = None  #: None where all ranks are asked at once
     positions: Any = None  #: the place of each slot of this rank in the sequence, [slots] int64
     d_o: Any = None  #: the gradient of o, [batch, q_heads, slots, dim_v]
@@ -44,4 +45,6 @@ class Case:
             ("batch", "batch"), ("q_heads", "heads"), ("kv_heads", "kv_heads"), ("seq", "seq"),
             ("dim", "dim"), ("dim_v", "dim_v"), ("world", "world"))}
         words = {name: parts[name] for name in ("dtype", "mask", "rope", "balance", "device", "data")}
-        return Case(text=question["text"], scale=question["scale"], **sizes, **words)
+        said = parts["lengths"]
+        lengths = tuple(map(int, said.split("+"))) if said else (sizes["seq"],) * sizes["batch"]
+        return Case(text=question["text"], scale=question["scale"], lengths=lengths, **sizes, **words)

@@ -62,6 +62,7 @@ class Subject:
     pads: bool
     scale: bool
     batch: bool
+    lengths: bool
     rope: bool
     heads_by_world: bool
     shows: tuple[str, ...]
@@ -92,6 +93,7 @@ class Subject:
             (self.gqa or case.q_heads == case.kv_heads, "has no grouped query heads"),
             (self.dim_v or case.dim == case.dim_v, "takes values as wide as keys"),
             (self.batch or case.batch == 1, "takes one sequence at a time"),
+            (self.lengths or not _is_padded(case), "takes batch entries of one length"),
             (self.rope or case.rope == "none", "takes q and k as they are, without rotary embedding"),
             (not self.heads_by_world or (case.q_heads % case.world == 0 and case.kv_heads % case.world == 0),
              "deals whole heads to the ranks"),
@@ -140,6 +142,8 @@ class Subject:
                                  ("dim", dim, case.dim), ("dim_v", dim_v, case.dim_v), ("seq", seq, case.seq)):
             if value != was:
                 parts[name] = str(value)
+        if _is_padded(case) and (not self.lengths or {"batch", "mask", "seq"} & parts.keys()):
+            parts["lengths"] = "all"
         return parts
 
     def only(self, asked: dict[str, list[str]]) -> Subject:
@@ -165,7 +169,13 @@ class Subject:
     def promise(self, case: Case) -> dict:
         """What it is held to."""
         return {"contract": self.contract, "partials": self.partials or 2 * case.world,
-                "u_angle": self.u_angle, "deterministic": self.deterministic, "shows": list(self.shows)}
+                "u_angle": self.u_angle, "deterministic": self.deterministic, "lengths": self.lengths,
+                "shows": list(self.shows)}
+
+
+def _is_padded(case: Case) -> bool:
+    """Whether some batch entry holds fewer tokens than the sequence has slots."""
+    return any(length != case.seq for length in case.lengths)
 
 
 def _checked(name: str, given: Sequence, known: Sequence) -> tuple:
@@ -192,6 +202,7 @@ def subject(
     pads: bool = False,
     scale: bool = True,
     batch: bool = True,
+    lengths: bool = False,
     rope: bool = False,
     heads_by_world: bool = False,
     shows: Sequence[str] = ("o", "dq", "dk", "dv"),
@@ -214,7 +225,8 @@ def subject(
     rank) -> the positions of that rank's slots, as many on every rank, in `case.balance` "own".
     masks: full, causal, window, doc, docfull, prefix, or one with its arguments.
     gqa: fewer key heads than query heads. dim_v: values of another width. pads: shards whose last slots
-    hold no token (position >= case.seq). batch: more than one sequence. rope: rotates q and k itself.
+    hold no token (position >= case.seq). batch: more than one sequence. lengths: batch entries
+    that hold different numbers of tokens (position >= case.lengths[entry]). rope: rotates q and k itself.
     heads_by_world: the ranks divide the heads. worlds, dims: None is any. longest: the most tokens of a
     sequence (a function that makes all scores at once runs out of memory, or time, far below a ring).
     shows: the tensors that it returns, of o, lse, dq, dk, dv, and q, k as they were attended.
@@ -232,7 +244,7 @@ def subject(
             function=function, balance=balance, masks=tuple(masks), dtypes=_checked("dtypes", dtypes, DTYPES),
             devices=_checked("devices", devices, ("cpu", "cuda")),
             worlds=None if worlds is None else tuple(worlds), dims=None if dims is None else tuple(dims), longest=longest,
-            gqa=gqa, dim_v=dim_v, pads=pads, scale=scale, batch=batch, rope=rope, heads_by_world=heads_by_world,
+            gqa=gqa, dim_v=dim_v, pads=pads, scale=scale, batch=batch, lengths=lengths, rope=rope, heads_by_world=heads_by_world,
             shows=_checked("shows", shows, TENSORS), contract=contract, partials=partials, u_angle=u_angle,
             deterministic=deterministic, framework=framework, whole=whole, refuses=refuses)
 

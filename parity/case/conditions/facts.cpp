@@ -48,15 +48,18 @@ int64_t tokens_of(const Span& span, const std::vector<Interval>& runs) {
   return tokens;
 }
 
-bool is_telling(const Case& test, const std::vector<Interval>& runs) {
+bool is_telling(const Case& test) {
   const auto family = DataFamilies::all().find(test.data);
   if (scale_of(test) == 0 || family == DataFamilies::all().end() || !family->second.silent.empty())
     return false;
-  int64_t tokens = 0;
-  for (const Interval& run : runs)
-    tokens += run.end - run.begin;
   const Positions all{{0, test.seq}};
-  return tokens > 0 && 2 * visible_pairs(mask_of(test), all, all) >= 3 * tokens;
+  int64_t tokens = 0, pairs = 0;
+  for (const Entries& some : entries_of(test)) {
+    for (const Interval& run : runs_of_tokens(some.mask))
+      tokens += some.count * (run.end - run.begin);
+    pairs += some.count * visible_pairs(some.mask, all, all);
+  }
+  return tokens > 0 && 2 * pairs >= 3 * tokens;
 }
 
 }  // namespace
@@ -89,7 +92,7 @@ Facts::Facts(const Case& of) : test(of) {
     tokens.push_back(held);
     piece_of_pads = piece_of_pads || (held > 0 && without > 0);
   }
-  telling = is_telling(test, runs);
+  telling = is_telling(test);
   farthest = test.seq - 1;
   if (!packed.empty())
     farthest = std::ranges::max(packed, {}, &Document::length).length - 1;

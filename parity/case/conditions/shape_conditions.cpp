@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 // Heads, channels, scales: what a kernel or a packing indexes with.
+#include <algorithm>
 #include <cmath>
 
 #include "parity/case/conditions/condition.h"
@@ -37,6 +38,31 @@ const Conditions kHeads{
     {"query group of 8 and more", kWorst, [](const Facts& f) { return f.group >= 8; }},
     {"query groups of 5 and more, several", kDangerous,
      [](const Facts& f) { return f.group >= 5 && f.test.kv_heads > 1; }},
+};
+
+// Any batch entry has this length.
+bool any_length(const Facts& f, const std::function<bool(int64_t)>& holds) {
+  return std::ranges::any_of(f.test.lengths, holds);
+}
+
+const Conditions kEntries{
+    {"batch entries of different lengths", kDangerous,
+     [](const Facts& f) { return !f.test.lengths.empty(); }},
+    {"an empty batch entry", kUsual,
+     [](const Facts& f) { return any_length(f, [](int64_t n) { return n == 0; }); }},
+    {"a batch entry of one token", kUsual,
+     [](const Facts& f) { return any_length(f, [](int64_t n) { return n == 1; }); }},
+    {"the first batch entry shorter than others", kUsual,
+     [](const Facts& f) { return !f.test.lengths.empty() && f.test.lengths[0] < f.test.seq; }},
+    {"a batch entry of which a rank holds no token", kUsual,
+     [](const Facts& f) {
+       return f.test.world > 1 &&
+              any_length(f, [&](int64_t n) { return n > 0 && n <= f.piece && n < f.test.seq; });
+     }},
+    {"RoPE of batch entries of different lengths", kUsual,
+     [](const Facts& f) {
+       return !f.test.lengths.empty() && f.test.rope.pairing != Rope::Pairing::kNone;
+     }},
 };
 
 const Conditions kChannels{
@@ -93,7 +119,7 @@ Conditions kernels_at_128(const std::string& device) {
 
 Conditions shape_conditions(const std::string& device) {
   Conditions all;
-  for (const Conditions& rows : {kHeads, kChannels, kScales, kernels_at_128(device)})
+  for (const Conditions& rows : {kHeads, kEntries, kChannels, kScales, kernels_at_128(device)})
     all.insert(all.end(), rows.begin(), rows.end());
   return all;
 }

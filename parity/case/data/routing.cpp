@@ -38,7 +38,7 @@ double beta(const Task& test) {
 // The key pi(i) of a query: one that it sees, at most as far away as a random try that is halved
 // until it is seen. Every query with a token sees itself.
 int64_t route(const Task& test, const Element& query) {
-  const Mask mask = mask_of(test);
+  const Mask mask = mask_of(test, query.batch);
   const auto i = static_cast<int64_t>(query.position);
   for (int64_t reach = test.seq, draw = 0; reach > 0; reach /= 2, ++draw) {
     const auto random = static_cast<int64_t>(query.bits(static_cast<uint32_t>(3 + draw % 8))[draw / 8 % 4]);

@@ -44,7 +44,7 @@ void fill(const Task& test, Element e, std::span<double> row) {
 bool is_power_of_two(int64_t n) { return std::has_single_bit(static_cast<uint64_t>(n)); }
 
 bool sees_powers_of_two(const Mask& mask) {
-  if (std::holds_alternative<Full>(mask.kind)) return is_power_of_two(mask.length);
+  if (std::holds_alternative<Full>(mask.kind)) return (mask.length == 0 || is_power_of_two(mask.length));
   const auto* packed = std::get_if<DocumentFull>(&mask.kind);
   return packed != nullptr && std::ranges::all_of(packed->documents, [](const Document& d) {
            return d.length == 0 || is_power_of_two(d.length);
@@ -56,7 +56,7 @@ std::optional<std::string> refuses(const Task& test) {
   int exponent = 0;
   if (std::abs(std::frexp(scale_of(test), &exponent)) != 0.5)
     return c10::str("needs a power of two as scale, got ", scale_of(test), "; use scale 0.25");
-  if (!sees_powers_of_two(mask_of(test)))
+  if (!std::ranges::all_of(entries_of(test), sees_powers_of_two, &Entries::mask))
     return c10::str("needs queries that see 2^k keys, got mask ", mask_text(test.mask), " over ",
                     test.seq, " slots; use full or docfull[...] over powers of two");
   return std::nullopt;

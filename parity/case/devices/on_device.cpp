@@ -6,6 +6,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -51,6 +52,7 @@ Problem problem_on(at::Device device, const Task& test, const Positions& positio
     const at::Tensor x = at::empty({test.batch, heads, tokens.numel(), channels},
                                    at::TensorOptions(test.dtype).device(device));
     registered()->fill(test.data, test.seed, which, tokens, x);
+    if (!test.lengths.empty()) fill_pads(test, positions, x, std::numeric_limits<double>::quiet_NaN());
     return x;
   };
   return {made(Which::kQ, test.q_heads, test.dim), made(Which::kK, test.kv_heads, test.dim),

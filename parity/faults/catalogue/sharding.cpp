@@ -97,9 +97,9 @@ SharedSubject heads_modulo() {
 SharedSubject offsets_wrap(int64_t elements) {
   return with_kernel([elements](Communicator&, const Case&) {
     return AroundKernel{[elements](KernelCall& call) {
+      call.kv = own_copy(call.kv);
       const at::Tensor offset =
           at::arange(call.kv.packed.numel(), call.kv.packed.options().dtype(at::kLong));
-      call.kv = own_copy(call.kv);
       call.kv.packed = call.kv.packed.index_select(0, offset.remainder(elements)).contiguous();
     }};
   });

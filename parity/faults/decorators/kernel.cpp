@@ -64,7 +64,9 @@ std::shared_ptr<const AttentionKernel> with_around(std::shared_ptr<const Attenti
 KvBlock own_copy(const KvBlock& block) {
   KvBlock copy = block;
   copy.packed = buffer(block.shape, MemoryTag::kOther);
-  copy.packed.copy_(block.packed);
+  copy.between = 0;
+  copy.k().copy_(block.k());
+  copy.v().copy_(block.v());
   return copy;
 }
 

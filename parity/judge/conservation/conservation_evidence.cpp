@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/reference_rope.h"
 #include "reference/rope.h"
 
@@ -24,7 +23,7 @@ bool shows_rotated(const Case& test, const Outcome& outcome) {
 AttentionShard attention_of(const Case& test, const Problem& problem, const Outcome& outcome) {
   const Mask mask = mask_of(test);
   const bool turn = shows_rotated(test, outcome);
-  const auto tokens = [&](const at::Tensor& x) { return zero_pads(x, mask, {{0, test.seq}}); };
+  const auto tokens = [&](const at::Tensor& x) { return without_pads(test, x); };
   const auto turned = [&](const at::Tensor& gradient) {
     return turn ? reference::rotate(gradient.to(at::kDouble), mask, reference_rope(test)) : gradient;
   };

@@ -7,7 +7,6 @@
 
 #include <limits>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/expected/expected.h"
 #include "reference/tiles/tiles.h"
 
@@ -68,21 +67,28 @@ OracleVerdict not_applicable(const std::string& reason) {
 }
 
 at::Tensor sum_of_visible(const Evidence& evidence, const at::Tensor& x) {
-  const Mask mask = mask_of(evidence.test);
-  const Range all{0, mask.length};
-  const at::Tensor values = zero_pads(wide(x), mask, {{0, mask.length}});
+  const int64_t seq = evidence.test.seq;
+  const at::Tensor values = without_pads(evidence.test, wide(x));
   std::vector<at::Tensor> sums;
-  for (const Range rows : reference::ranges(mask.length, 256)) {
-    sums.push_back(at::matmul(reference::visible_pairs(mask, rows, all).to(at::kDouble), values));
-    evidence.tick();
+  for (const Entries& some : entries_of(evidence.test)) {
+    const at::Tensor theirs = values.narrow(0, some.first, some.count);
+    std::vector<at::Tensor> strips;
+    for (const Range rows : reference::ranges(seq, 256)) {
+      const at::Tensor seen = reference::visible_pairs(some.mask, rows, {0, seq});
+      strips.push_back(at::matmul(seen.to(at::kDouble), theirs));
+      evidence.tick();
+    }
+    sums.push_back(at::cat(strips, 2));
   }
-  return at::cat(sums, 2);
+  return at::cat(sums);
 }
 
 at::Tensor keys_seen(const Case& test) {
-  at::Tensor keys = at::empty({test.seq}, at::kDouble);
-  for (int64_t position = 0; position < test.seq; ++position)
-    keys.data_ptr<double>()[position] = static_cast<double>(keys_seen(test, position));
+  at::Tensor keys = at::empty({test.batch, 1, test.seq}, at::kDouble);
+  double* next = keys.data_ptr<double>();
+  for (int64_t entry = 0; entry < test.batch; ++entry)
+    for (int64_t position = 0; position < test.seq; ++position)
+      *next++ = static_cast<double>(keys_seen(test, entry, position));
   return keys;
 }
 

@@ -25,7 +25,7 @@ OracleVerdict not_applicable(const std::string& reason);
 // in float64 on the CPU. Pad slots of x may hold anything.
 at::Tensor sum_of_visible(const Evidence& evidence, const at::Tensor& x);
 
-// n_i of every position [seq], in float64, from the closed forms.
+// n_i of every batch entry and position [batch, 1, seq], in float64, from the closed forms.
 at::Tensor keys_seen(const Case& test);
 
 // x [batch, kv_heads, ...] as the query heads see it: [batch, q_heads, ...], in float64 on the CPU.

@@ -11,15 +11,16 @@
 namespace ringcheck::parity {
 namespace {
 
-// The queries of one rank and head, and what they saw too much, by block.
+// The queries of one rank and head of a batch entry, and what they saw too much, by block.
 struct Rows {
+  int64_t entry;
   std::vector<int64_t> queries;
   at::Tensor surplus;  // [queries, blocks]
 };
 
 // The visible keys of rank `owner`, by query and block.
 at::Tensor held_by(const Case& test, int owner, const Rows& rows, const at::Tensor& blocks) {
-  const Mask mask = mask_of(test);
+  const Mask mask = mask_of(test, rows.entry);
   const at::Tensor pairs =
       at::zeros({static_cast<int64_t>(rows.queries.size()), test.seq}, at::kDouble);
   double* pair = pairs.mutable_data_ptr<double>();
@@ -72,9 +73,11 @@ std::string counts(const at::Tensor& surplus, const at::Tensor& expected) {
 
 std::vector<std::string> miscounts(const Case& test, const KeysCounted& keys) {
   std::vector<std::vector<int64_t>> queries(test.world);
+  const at::Tensor judged_in_any = keys.judged.any(0)[0];
   for (int64_t query = 0; query < test.seq; ++query)
-    if (keys.judged[query].item<bool>()) queries[owner_of(test, query)].push_back(query);
-  const at::Tensor surplus = (keys.counted - keys.expected).nan_to_num();
+    if (judged_in_any[query].item<bool>()) queries[owner_of(test, query)].push_back(query);
+  const at::Tensor surplus =
+      (keys.counted - keys.expected).nan_to_num() * keys.judged.unsqueeze(3);
   std::vector<std::string> findings;
   for (int rank = 0; rank < test.world; ++rank) {
     const at::Tensor own = at::tensor(queries[rank], at::kLong);
@@ -82,7 +85,7 @@ std::vector<std::string> miscounts(const Case& test, const KeysCounted& keys) {
     if (wrong.size(0) == 0) continue;
     const int64_t batch = wrong[0][0].item<int64_t>(), head = wrong[0][1].item<int64_t>();
     const int64_t query = queries[rank][wrong[0][2].item<int64_t>()];
-    const Rows rows{queries[rank], surplus[batch][head].index_select(0, own)};
+    const Rows rows{batch, queries[rank], surplus[batch][head].index_select(0, own)};
     findings.push_back(c10::str(
         "rank ", rank, ", batch ", batch, ", head ", head, ", position ", query, " ",
         counts(surplus[batch][head][query].contiguous(), keys.expected[batch][head][query].contiguous()),

@@ -15,7 +15,7 @@ namespace ringcheck::parity {
 // CPU in float64, whole numbers.
 struct KeysCounted {
   at::Tensor counted, expected;  // [batch, q_heads, seq, blocks]
-  at::Tensor judged;             // [seq] bool: where counting can tell one key more or less
+  at::Tensor judged;  // [batch, 1, seq] bool: where counting can tell one key more or less
   // [batch, q_heads, seq, blocks] of the keys: 1 where a key belongs to a block, else 0.
   at::Tensor blocks;
 };

@@ -27,6 +27,16 @@ Routes largest(const at::Tensor& scores, double gap) {
   return {keys.select(3, 0).masked_fill(first.isneginf(), 0), first};
 }
 
+// [batch, 1, rows, seq] bool.
+at::Tensor hidden_pairs(const Case& test, reference::Range rows) {
+  std::vector<at::Tensor> hidden;
+  for (const Entries& some : entries_of(test))
+    hidden.push_back(reference::visible_pairs(some.mask, rows, {0, test.seq})
+                         .logical_not()
+                         .expand({some.count, 1, rows.size, test.seq}));
+  return at::cat(hidden);
+}
+
 }  // namespace
 
 Routes routes_of(const Evidence& evidence) {
@@ -37,8 +47,7 @@ Routes routes_of(const Evidence& evidence) {
   const double gap = test.dtype == at::kDouble ? 750 : 110;
   std::vector<at::Tensor> keys, scores;
   for (const reference::Range rows : reference::ranges(test.seq, 256)) {
-    const at::Tensor hidden =
-        reference::visible_pairs(mask_of(test), rows, {0, test.seq}).logical_not();
+    const at::Tensor hidden = hidden_pairs(test, rows);
     const Routes strip =
         largest((at::matmul(q.narrow(2, rows.begin, rows.size), k) * scale_of(test))
                     .masked_fill(hidden, -kInfinity), gap);

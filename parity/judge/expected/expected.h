@@ -101,19 +101,23 @@ int64_t slots_of_rank(const Case& test);
 // The rank that holds a position.
 int owner_of(const Case& test, int64_t position);
 
-// How many keys a query at this position sees: these, from the position of the first one on.
-int64_t keys_seen(const Case& test, int64_t position);
+// How many keys a query of a batch entry at this position sees: these, from the position of the first
+// one on.
+int64_t keys_seen(const Case& test, int64_t entry, int64_t position);
 int64_t first_key_seen(const Case& test, int64_t position);
 
 // The positions of the slots of every rank, ascending; pads included.
 std::vector<std::vector<int64_t>> slots_of_ranks(const Case& test);
 
-// Slots of a rank that hold no token.
+// Slots of a rank that hold no token: of a batch, or of each of its entries where their lengths differ.
 int64_t pads_of_rank(const Case& test, int rank);
 
 // Visible (query, key) pairs of the tokens of a rank, or of all, over batch and query heads.
 int64_t pairs_of(const Case& test, int rank);
 int64_t pairs_of(const Case& test);
+
+// Of each batch entry, added up.
+int64_t sum_of_entries(const Case& test, const std::function<int64_t(int64_t entry)>& of);
 
 // Bytes of an element of the accumulation type.
 int64_t wide_bytes(const Case& test);

@@ -45,8 +45,11 @@ struct Sizes {
 // Numbers that are tensors, and what else is small.
 constexpr int64_t kOdds = 1 << 10;
 
-// No more buffers than these are alive at a time.
-int64_t most_buffers(const Case& test) { return 32 + 2 * int64_t{test.world}; }
+// No more buffers than these are alive at a time: of a rank, and of what the mask shows of each block,
+// for each length of a batch entry.
+int64_t most_buffers(const Case& test) {
+  return 32 + 2 * int64_t{test.world} * std::max<int64_t>(1, std::ssize(test.lengths));
+}
 
 // The largest buffer that the frame or a strategy needs, at most: all blocks gathered, or a tensor of
 // queries in float64.
@@ -55,18 +58,30 @@ int64_t largest_buffer(const Case& test, const Sizes& n) {
                   8 * n.rows * std::max(n.dim, n.dim_v));
 }
 
-// What a kernel says that it allocates for a block.
-CallBytes call_bytes(const Plan& plan, const Case& test, const ExpectedBlock& block) {
+BlockShape shape_of(const Plan& plan, const Case& test, const ExpectedBlock& block,
+                    const Entries& some) {
   const auto slots = [&](const std::vector<Positions>& shards, int whose) {
     return whose == ExpectedBlock::kSequence ? Positions{{0, test.seq}} : shards.at(whose);
   };
-  return plan.kernel->call_bytes(
-      {.dtype = test.dtype, .device = device_type_of(test), .batch = test.batch,
-       .q_heads = test.q_heads / block.parts, .kv_heads = test.kv_heads / block.parts,
-       .dim = test.dim, .dim_v = test.dim_v,
-       .visibility = {plan.scores.mask, slots(plan.layout.queries, block.queries),
-                      slots(plan.layout.keys, block.keys)},
-       .scale = plan.scores.scale});
+  return {.dtype = test.dtype, .device = device_type_of(test), .batch = some.count,
+          .q_heads = test.q_heads / block.parts, .kv_heads = test.kv_heads / block.parts,
+          .dim = test.dim, .dim_v = test.dim_v,
+          .visibility = {some.mask, slots(plan.layout.queries, block.queries),
+                         slots(plan.layout.keys, block.keys)},
+          .scale = plan.scores.scale};
+}
+
+// What a kernel says that it allocates for a block. Where batch entries differ in length it is called
+// for some of them at a time, beside the results of all.
+CallBytes call_bytes(const Plan& plan, const Case& test, const ExpectedBlock& block) {
+  CallBytes most;
+  for (const Entries& some : entries_of(test)) {
+    const CallBytes call = plan.kernel->call_bytes(shape_of(plan, test, block, some));
+    most = {std::max(most.forward, call.forward), std::max(most.backward, call.backward)};
+  }
+  if (test.lengths.empty()) return most;
+  const CallBytes results = result_bytes(shape_of(plan, test, block, {0, test.batch, mask_of(test)}));
+  return {most.forward + results.forward, most.backward + results.backward};
 }
 
 void raise(int64_t& peak, std::initializer_list<int64_t> bytes) {

@@ -56,8 +56,9 @@ int owner_of(const Case& test, int64_t position) {
       balancer_of(test).owner(test, slots_of_rank(test) * test.world, position));
 }
 
-int64_t keys_seen(const Case& test, int64_t position) {
-  return std::visit(KeysSeen{position, test.seq}, test.mask);
+int64_t keys_seen(const Case& test, int64_t entry, int64_t position) {
+  const int64_t length = test.lengths.empty() ? test.seq : test.lengths.at(static_cast<size_t>(entry));
+  return position < length ? std::visit(KeysSeen{position, length}, test.mask) : 0;
 }
 
 int64_t first_key_seen(const Case& test, int64_t position) {
@@ -71,26 +72,41 @@ std::vector<std::vector<int64_t>> slots_of_ranks(const Case& test) {
   return slots;
 }
 
+int64_t sum_of_entries(const Case& test, const std::function<int64_t(int64_t entry)>& of) {
+  if (test.lengths.empty()) return test.batch * of(0);
+  int64_t sum = 0;
+  for (int64_t entry = 0; entry < test.batch; ++entry) sum += of(entry);
+  return sum;
+}
+
 int64_t pads_of_rank(const Case& test, int rank) {
-  int64_t tokens = 0;
-  for (int64_t q = 0; q < test.seq; ++q)
-    tokens += owner_of(test, q) == rank && keys_seen(test, q) > 0;
-  return slots_of_rank(test) - tokens;
+  const int64_t slots = slots_of_rank(test);
+  const auto pads = [&](int64_t entry) {
+    int64_t tokens = 0;
+    for (int64_t q = 0; q < test.seq; ++q)
+      tokens += owner_of(test, q) == rank && keys_seen(test, entry, q) > 0;
+    return slots - tokens;
+  };
+  return test.lengths.empty() ? pads(0) : sum_of_entries(test, pads);
 }
 
 int64_t pairs_of(const Case& test, int rank) {
   const ExpectedBalancer& balancer = balancer_of(test);
   const int64_t padded = slots_of_rank(test) * test.world;
-  int64_t sum = 0;
-  for (int64_t q = 0; q < test.seq; ++q)
-    if (balancer.owner(test, padded, q) == rank) sum += keys_seen(test, q);
-  return sum * test.batch * test.q_heads;
+  return test.q_heads * sum_of_entries(test, [&](int64_t entry) {
+           int64_t sum = 0;
+           for (int64_t q = 0; q < test.seq; ++q)
+             if (balancer.owner(test, padded, q) == rank) sum += keys_seen(test, entry, q);
+           return sum;
+         });
 }
 
 int64_t pairs_of(const Case& test) {
-  int64_t sum = 0;
-  for (int64_t q = 0; q < test.seq; ++q) sum += keys_seen(test, q);
-  return sum * test.batch * test.q_heads;
+  return test.q_heads * sum_of_entries(test, [&](int64_t entry) {
+           int64_t sum = 0;
+           for (int64_t q = 0; q < test.seq; ++q) sum += keys_seen(test, entry, q);
+           return sum;
+         });
 }
 
 // float64 stays, else float32.

@@ -21,7 +21,8 @@ constexpr std::pair<const char*, bool Promise::*> kFlags[] = {
     {"by_strategy", &Promise::by_strategy},
     {"separate_passes", &Promise::separate_passes},
     {"autograd", &Promise::autograd},
-    {"any_layout", &Promise::any_layout}};
+    {"any_layout", &Promise::any_layout},
+    {"lengths", &Promise::lengths}};
 
 constexpr std::pair<const char*, double Chart::*> kCharts[] = {{"rms_mean", &Chart::rms_mean},
                                                                {"rms_sd", &Chart::rms_sd},
@@ -71,8 +72,10 @@ json to_json(const Promise& promise) {
   return object;
 }
 
-Promise promise_from_json(const json& object) {
+Promise promise_from_json(const json& written) {
   Promise promise;
+  json object = written;
+  object.emplace("lengths", promise.lengths);  // which older recordings lack
   set_members(object, kFlags, promise);
   promise.contract = contract_from(object.at("contract"));
   if (object.contains("backward_contract"))

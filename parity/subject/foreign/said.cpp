@@ -25,6 +25,7 @@ Promise promise_of(const Case& test, const Said& said) {
   promise.partials = said.partials == 0 ? test.world : said.partials;
   if (said.u_angle != 0) promise.u_angle = said.u_angle;
   promise.deterministic = said.deterministic;
+  promise.lengths = said.lengths;
   if (said.shows) promise.shows = *said.shows;
   validate(promise, test.subject);
   return promise;

@@ -17,6 +17,7 @@ struct Said {
   int partials = 0;                          // 0: the ranks
   double u_angle = 0;                        // 0: 2^-53
   bool deterministic = false;
+  bool lengths = false;
   std::optional<std::set<std::string>> shows = {};
 };
 

@@ -29,7 +29,7 @@ std::vector<at::Tensor> borrowed(const DLTensor* const* list, int count) {
 LentCase::LentCase(const Case& test, std::string arguments, int ranks)
     : text_(to_text(test)), arguments_(std::move(arguments)), dtype_(dtype_text(test.dtype)),
       mask_(mask_text(test.mask)), rope_(rope_text(test.rope)),
-      balance_(part("balance").print(test)) {
+      balance_(part("balance").print(test)), lengths_(test.lengths) {
   c_ = {.size = sizeof c_,
         .text = text_.c_str(),
         .arguments = arguments_.c_str(),
@@ -46,7 +46,8 @@ LentCase::LentCase(const Case& test, std::string arguments, int ranks)
         .scale = scale_of(test),
         .ranks = ranks,
         .world = test.world_kind.c_str(),
-        .device = test.device.c_str()};
+        .device = test.device.c_str(),
+        .lengths = lengths_.empty() ? nullptr : lengths_.data()};
 }
 
 LentTensor::LentTensor(const at::Tensor& x) : x_(x) { at::toDLPackNonOwning(x_, &c_); }

@@ -23,6 +23,7 @@ class LentCase {
 
  private:
   std::string text_, arguments_, dtype_, mask_, rope_, balance_;
+  std::vector<int64_t> lengths_;
   ringcheck_case c_{};
 };
 

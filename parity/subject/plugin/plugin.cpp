@@ -32,7 +32,8 @@ class Plugin final : public Subject {
     ringcheck_promise said{};
     const LentCase lent(test, arguments_, test.world);
     if (subject_.promise != nullptr) subject_.promise(&lent, &said);
-    Said said_here{.partials = said.partials, .u_angle = said.angle_roundoff, .deterministic = said.deterministic != 0};
+    Said said_here{.partials = said.partials, .u_angle = said.angle_roundoff, .deterministic = said.deterministic != 0,
+                   .lengths = said.lengths != 0};
     if (said.contract != nullptr) said_here.contract = said.contract;
     if (said.shows != nullptr) {
       const auto shown = split(said.shows, ',');

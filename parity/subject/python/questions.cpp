@@ -24,6 +24,7 @@ Said said_from(const json& object) {
   object.at("partials").get_to(said.partials);
   object.at("u_angle").get_to(said.u_angle);
   object.at("deterministic").get_to(said.deterministic);
+  said.lengths = object.value("lengths", false);  // which older packages do not say
   said.shows = object.at("shows").get<std::set<std::string>>();
   return said;
 }

@@ -18,7 +18,7 @@ OracleVerdict judge(const Evidence& evidence) {
     return verdict;
   }
   const at::Tensor sees = at::empty({test.seq}, at::kBool);
-  for (int64_t q = 0; q < test.seq; ++q) sees[q] = keys_seen(test, q) > 0;
+  for (int64_t q = 0; q < test.seq; ++q) sees[q] = keys_seen(test, 0, q) > 0;
   const at::Tensor wrong = at::where(sees, lse.isfinite(), lse.isneginf()).logical_not();
   if (!wrong.any().item<bool>()) return verdict;
   verdict.status = Status::kFail;
