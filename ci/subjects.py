@@ -74,9 +74,10 @@ def keep(package, *files):
 def row(kept):
     failed = sum(case["verdict"] == "fail" for case in kept["open"])
     asked = "smoke" if any("profile smoke" in one["command"] for one in kept["environments"]) else "by hand"
+    worst = f"{kept['margin']:.3f}" if kept["margin"] else "-"
     return (f"| `{kept['adapter']}:{kept['function']}` | {kept['package']} {kept['version'].split('+')[0]} | {asked} "
             f"| {kept['passed']} | {failed} | {kept['not_supported']} | {len(kept['open']) - failed} "
-            f"| {f'{kept['margin']:.3f}' if kept['margin'] else '-'} | {kept['bytes_sent']} |")
+            f"| {worst} | {kept['bytes_sent']} |")
 
 
 def smallest(kept):

@@ -6,7 +6,9 @@
 
 namespace ringcheck {
 
-at::Tensor SameLength::of(const at::Tensor& x) const { return x.narrow(0, first, count); }
+at::Tensor SameLength::of(const at::Tensor& x) const {
+  return count == x.size(0) ? x : x.narrow(0, first, count);
+}
 
 std::vector<SameLength> by_length(const Mask& mask, const Lengths& lengths, int64_t batch) {
   if (lengths.empty()) return {{0, batch, mask}};

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 #include "property_tests/parity/faults/detection_gate.h"
@@ -117,6 +120,28 @@ TEST(DetectionPage, HasAColumnForAProfile) {
                                committed("reports/results/cpu_faults.json")});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("their own cases"));
+}
+
+std::set<std::string> killed(const nlohmann::json& matrix, bool localised = false) {
+  std::set<std::string> names;
+  for (const auto& cell : own_part(matrix).at("cells"))
+    if (cell.at("result") == "killed" && cell.at("killer") != "self-test" && (!localised || cell.at("localised")))
+      names.insert(cell.at("fault"));
+  return names;
+}
+
+// Of the planted bugs of a subject that there are, those added since included.
+TEST(CommittedProfiles, SeeByThemselvesNearlyAllAndNameThePlaceOfMost) {
+  const std::set<std::string> all = killed(committed_result("cpu_faults.json"));
+  ASSERT_GT(all.size(), 190U);
+  for (const char* file : {"cpu_faults_smoke.json", "cpu_faults_conformance.json"}) {
+    const auto matrix = committed_result(file);
+    const auto seen = killed(matrix), placed = killed(matrix, true);
+    std::vector<std::string> unseen;
+    std::ranges::set_difference(all, seen, std::back_inserter(unseen));
+    EXPECT_LE(unseen.size(), all.size() / 50) << file << ": " << ::testing::PrintToString(unseen);
+    EXPECT_GE(10 * placed.size(), 9 * seen.size()) << file;
+  }
 }
 
 TEST(DetectionPage, RefusesWhatIsNoResult) {

@@ -51,6 +51,15 @@ int64_t most_buffers(const Case& test) {
   return 32 + 2 * int64_t{test.world} * std::max<int64_t>(1, std::ssize(test.lengths));
 }
 
+// On a device: from which key slot to which each query of a block sees, kept for the next pass.
+int64_t visibility_bytes(const Case& test, const std::vector<ExpectedStep>& steps) {
+  if (device_type_of(test) == at::kCPU) return 0;
+  int64_t queries = 0;
+  for (const ExpectedStep& step : steps)
+    queries += step.block.queries == ExpectedBlock::kSequence ? test.seq : slots_of_rank(test);
+  return 2 * static_cast<int64_t>(sizeof(int32_t)) * queries * std::max<int64_t>(1, std::ssize(test.lengths));
+}
+
 // The largest buffer that the frame or a strategy needs, at most: all blocks gathered, or a tensor of
 // queries in float64.
 int64_t largest_buffer(const Case& test, const Sizes& n) {
@@ -160,7 +169,8 @@ void add_peaks(const Case& test, int rank, ExpectedCounters& expected) {
   prepare(n, kv_block_bytes(test), expected);
   const int64_t call = attend(test, expected);
   expected.rounding = most_buffers(test) *
-                      rounding(device_type_of(test), std::max(largest_buffer(test, n), call));
+                          rounding(device_type_of(test), std::max(largest_buffer(test, n), call)) +
+                      visibility_bytes(test, expected.steps);
   finish(test, n, expected);
   int64_t most = expected.backward_stock.after + (n.rotates ? n.keys * n.dim * n.e : 0);
   for (Stock* stock : {&expected.forward_stock, &expected.backward_stock})

@@ -132,7 +132,7 @@ TEST(Judged, WhatGrowsIsALeakHoweverLittle) {
 
 // Equal keys give equal scores, whose rounding is one number and not n that average out.
 TEST(Judged, LseOfScoresThatAreRoundedAlikeMayBeOffByOneOfThem) {
-  const auto spread = [](const char* text) { return spread_of_lse(parse_case(text), {0, 3, 8}); };
+  const auto spread = [](const char* text) { return spread_of_lse(parse_case(text), 0, {0, 3, 8}); };
   const at::Tensor alike = at::tensor({1.0, 2.0, 3.0}, at::kDouble);
   EXPECT_TRUE(at::equal(spread("causal/P2/s9/d8/float32/equal-keys"), alike));
   EXPECT_TRUE(at::equal(spread("causal/P2/s9/d8/float32/spread3"), at::ones({3}, at::kDouble)));
