@@ -21,7 +21,7 @@ constexpr Field kOfK[] = {&S::dk,          &S::dk_squares,       &S::k,
                           &S::dk_k,        &S::dk_k_squares,     &S::q_squares,
                           &S::q_d,         &S::q_d_squares,      &S::q_output_squares,
                           &S::q_d_o_squares};
-constexpr Field kScalars[] = {&S::dq_q_norms, &S::dk_k_norms};
+constexpr Field kScalars[] = {&S::dq_q_norms, &S::dk_k_norms, &S::queries_of_entry, &S::keys_of_entry};
 constexpr Field kLargest[] = {&S::q_largest, &S::k_largest, &S::v_largest};
 
 constexpr int64_t kElements = 1 << 24;  // that are widened to float64 at a time
@@ -34,10 +34,15 @@ at::Tensor largest(const at::Tensor& norms) { return norms.amax({2, 3}).sqrt(); 
 // [batch, kv_heads, 1]: the sum over slots of <x, y>^2, given x y by channel.
 at::Tensor inner_squares(const at::Tensor& xy) { return over_slots(xy.sum(-1, true).square()); }
 
-// Slots that hold something in any batch entry or head: those with a token.
-int64_t tokens(const at::Tensor& x, const at::Tensor& y) {
-  const at::Tensor filled = x.ne(0).any(-1).logical_or(y.ne(0).any(-1));
-  return filled.flatten(0, 2).any(0).sum().item<int64_t>();
+// [batch, slots]: which hold something in any head, those with a token.
+at::Tensor tokens(const at::Tensor& x, const at::Tensor& y) {
+  return x.ne(0).any(-1).logical_or(y.ne(0).any(-1)).flatten(1, 2).any(1);
+}
+int64_t in_any_entry(const at::Tensor& tokens) { return tokens.any(0).sum().item<int64_t>(); }
+
+// [batch, kv_heads, 1] as `like`.
+at::Tensor by_entry(const at::Tensor& tokens, const at::Tensor& like) {
+  return tokens.sum(1).to(at::kDouble).view({-1, 1, 1}).expand_as(like);
 }
 
 void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Tensor& o,
@@ -57,7 +62,9 @@ void add_queries(S& s, const at::Tensor& q, const at::Tensor& d_o, const at::Ten
   s.q_output_squares = over_slots(q2 * norms(do_o));
   s.q_d_o_squares = over_slots(q2 * norms(d_o));
   s.q_largest = largest(norms(q));
-  s.queries = q.size(2) * tokens(q, d_o);
+  const at::Tensor filled = tokens(q, d_o);
+  s.queries = q.size(2) * in_any_entry(filled);
+  s.queries_of_entry = static_cast<double>(q.size(2)) * by_entry(filled, s.dq_q_norms);
 }
 
 void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& dk,
@@ -77,7 +84,9 @@ void add_keys(S& s, const at::Tensor& k, const at::Tensor& v, const at::Tensor& 
   s.dk_k_norms = inner_squares(dk_k);
   s.k_largest = largest(norms(k));
   s.v_largest = largest(norms(v));
-  s.keys = tokens(k, v);
+  const at::Tensor filled = tokens(k, v);
+  s.keys = in_any_entry(filled);
+  s.keys_of_entry = by_entry(filled, s.dk_k_norms);
 }
 
 void agree(bool holds, const char* what, const at::Tensor& a, const at::Tensor& b) {

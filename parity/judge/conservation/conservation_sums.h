@@ -33,11 +33,11 @@ struct ConservationSums {
   // queries q^2, q D, q^2 D^2, q^2 sum_c dO^2 O^2, q^2 |dO|^2.
   at::Tensor dk, dk_squares, k, k_squares, dq_q, dq_q_squares, dk_k, dk_k_squares, q_squares, q_d,
       q_d_squares, q_output_squares, q_d_o_squares;
-  // Scalars ([..., 1]): sum <dQ, q>^2, <dK, k>^2.
-  at::Tensor dq_q_norms, dk_k_norms;
+  // Scalars ([..., 1]): sum <dQ, q>^2, <dK, k>^2; queries and keys of a batch entry that are tokens.
+  at::Tensor dq_q_norms, dk_k_norms, queries_of_entry, keys_of_entry;
   // Largest |q|, |k|, |v|.
   at::Tensor q_largest, k_largest, v_largest;
-  int64_t queries = 0, keys = 0;  // of one kv head: all its group's queries
+  int64_t queries = 0, keys = 0;  // of one kv head, all its group's queries; in any batch entry
 
   bool empty() const { return !dv.defined(); }
 };

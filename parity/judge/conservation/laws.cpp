@@ -16,31 +16,28 @@ double square(double x) { return x * x; }
 struct Scales {
   double stored;            // eta_o^2/3: one stored number below the smallest normal one
   double merged;            // u_m^2/3: a partial result
-  double underflow;         // n eta_p^2/3: dS of a row, each by its underflow step
+  at::Tensor underflow;     // n eta_p^2/3: dS of a row, each by its underflow step
   at::Tensor row;           // rho: relative, of all P of a row
   at::Tensor coherent;      // psi: relative, of what is rounded alike because it is alike
   at::Tensor each;          // alpha: relative, of what is rounded independently
   at::Tensor product;       // Gamma: of <dO, v>, relative to |dO|^2
   struct OfGradients {      // the same of dQ, dK and dV
-    double stored;
-    at::Tensor coherent, each;
+    at::Tensor stored, coherent, each;
   } gradient;
 };
 
 Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
   const reference::Contract& c = how.contract;
   const double d = static_cast<double>(s.k.size(-1)), d_v = static_cast<double>(s.dv.size(-1));
-  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
-  const double queries = static_cast<double>(std::max<int64_t>(s.queries, 1));
+  const at::Tensor n = s.keys_of_entry.clamp_min(1), queries = s.queries_of_entry.clamp_min(1);
   const double unit = square(c.u_a) / 3, input = square(c.u_in) / 3, world = how.world;
   Scales x;
   x.stored = square(std::max(c.eta_o, c.eta_e)) / 3;
   x.merged = c.u_m > c.u_a ? square(c.u_m) / 3 : 0;
   x.underflow = n * square(c.eta_p) / 3;
   const at::Tensor score = how.scale * how.scale * s.q_largest.square() * s.k_largest.square();
-  const double log_n = std::log(n);
   x.row = unit * ((5 * d / 6 + 4) * score + square(c.c_e) + n / 3 + 2 +
-                  3 * (1 + world) * (1 + 4 * (score + square(log_n)))) +
+                  3 * (1 + world) * (1 + 4 * (score + n.log().square()))) +
           2 * input * score;
   // How far the logits of a row spread: the sum over channels of E[q^2] var(k).
   const at::Tensor k_variance = (s.k_squares / n - (s.k / n).square()).clamp_min(0);
@@ -49,16 +46,16 @@ Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
   const double widest = std::max({c.u_p, c.u_o, x.merged > 0 ? c.u_m : 0});
   const auto alike = [&](double unit) { return (square(unit) / spread).clamp_max(1); };
   x.coherent = ((square(c.u_p) + square(c.u_o)) / 3 + x.merged + x.row) * alike(widest) +
-               square(std::min(1.0, n * c.eta_p)) / 3;
-  const double chain = unit * (std::max(n, queries) / 2 + 2 + world);
+               (n * c.eta_p).clamp_max(1).square() / 3;
+  const at::Tensor chain = unit * (at::maximum(n, queries) / 2 + 2 + world);
   x.each = (square(c.u_o) + square(c.u_p)) / 3 + 3 * input + 2 * x.merged + 2 * chain + x.row;
   x.product = (unit * (5 * d_v / 6 + 6) + 2 * input + x.underflow) * s.v_largest.square();
-  x.gradient = {x.stored, x.coherent, x.each};
+  x.gradient = {at::full_like(n, x.stored), x.coherent, x.each};
   if (how.gradients) {
     // The sum of a key may be as large after its first run as at its end: so under a causal mask.
     const Accumulation& kept = *how.gradients;
-    const double runs = std::ceil(std::max(n, queries) / static_cast<double>(kept.length));
-    x.gradient.stored += runs * square(kept.eta) / 3;
+    const at::Tensor runs = (at::maximum(n, queries) / static_cast<double>(kept.length)).ceil();
+    x.gradient.stored = x.gradient.stored + runs * square(kept.eta) / 3;
     x.gradient.coherent = x.coherent + runs * square(kept.u) / 3 * alike(std::max(widest, kept.u));
     x.gradient.each = x.each + runs * square(kept.u) / 3;
   }
@@ -72,11 +69,11 @@ at::Tensor with_mean(const at::Tensor& squares) { return squares + squares.mean(
 // Where scores are alike so are the dV of keys that the same queries see, and their roundings: of a
 // group of keys the sum is at most n times the sum of squares.
 Law dv_sums_to_do(const ConservationSums& s, const Scales& x) {
-  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
+  const at::Tensor n = s.keys_of_entry.clamp_min(1);
   return {"C1", "sum dV = sum dO", s.dv - s.d_o,
           x.gradient.each * with_mean(s.dv_squares) + x.row * s.d_o_squares +
               x.gradient.coherent * (s.d_o_squares + s.d_o.square() + n * s.dv_squares) +
-              x.gradient.stored * s.keys,
+              x.gradient.stored * s.keys_of_entry,
           s.d_o};
 }
 
@@ -91,7 +88,7 @@ Law dk_sums_to_zero(const ConservationSums& s, const Scales& x, double scale) {
 }
 
 Law scores_are_bilinear(const ConservationSums& s, const Scales& x, const Arithmetic& how) {
-  const double n = static_cast<double>(std::max<int64_t>(s.keys, 1));
+  const at::Tensor n = s.keys_of_entry.clamp_min(1);
   const at::Tensor k_largest = how.scale * how.scale * s.k_largest.square();
   const at::Tensor difference = s.dq_q - s.dk_k;
   const at::Tensor variance =

@@ -170,6 +170,13 @@ TEST(PaddedBatch, IsAskedOnlyOfThoseWhoPromiseToTakeIt) {
   EXPECT_EQ(judged("ring:p2p/headtail/causal/P3/b2/s22/hq4/hkv2/d8/float32", silent).status, Status::kPass);
 }
 
+// Equal keys have equal dV, which are rounded alike: of 36 keys, not of the 48 of the other entry.
+TEST(PaddedBatch, ConservationCountsTheKeysOfEachEntry) {
+  const Verdict verdict = judged("ulysses/contiguous/plain/full/P1/lengths:36+48/hq16/hkv16/d16/dv24/fp16/"
+                                 "scale:0.0625/equal-keys/seed381325", nullptr);
+  EXPECT_EQ(oracle(verdict, "conservation").status, Status::kPass);
+}
+
 TEST(PaddedBatch, IsTakenByAnUndividedSubject) {
   EXPECT_EQ(judged(std::string("subject:undivided[plain]/headtail/causal/P3/lengths:9+22+0+1+22/hq4/hkv2/"
                                "d8/dv12/float32"),
