@@ -172,8 +172,10 @@ TEST(PaddedBatch, IsAskedOnlyOfThoseWhoPromiseToTakeIt) {
 
 // Equal keys have equal dV, which are rounded alike: of 36 keys, not of the 48 of the other entry.
 TEST(PaddedBatch, ConservationCountsTheKeysOfEachEntry) {
-  const Verdict verdict = judged("ulysses/contiguous/plain/full/P1/lengths:36+48/hq16/hkv16/d16/dv24/fp16/"
-                                 "scale:0.0625/equal-keys/seed381325", nullptr);
+  RunOptions options;
+  options.judging.oracles = {"conservation"};
+  const Verdict verdict = verify(parse_case("ulysses/contiguous/plain/full/P1/lengths:36+48/hq16/hkv16/d16/dv24/fp16/"
+                                            "scale:0.0625/equal-keys/seed381325"), options);
   EXPECT_EQ(oracle(verdict, "conservation").status, Status::kPass);
 }
 
