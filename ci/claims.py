@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from pages.age import CannotTell, History  # noqa: E402
 from pages.page import figures_on, short  # noqa: E402
-from pages.parts import (NoProgram, quotes_of_parts, with_beginnings, with_console,  # noqa: E402
+from pages.parts import (MISSING, NoProgram, quotes_of_parts, with_beginnings, with_console,  # noqa: E402
                          with_outputs, with_sources)
 
 SKIPPED = 77
@@ -75,9 +75,12 @@ def check(options):
     everything, wrong = quotes(options.root)
     for page in pages(options.root):
         name, text = str(page.relative_to(options.root)), page.read_text()
-        difference = difflib.unified_diff(text.splitlines(), true_text(page, text, options).splitlines(),
+        true = true_text(page, text, options)
+        difference = difflib.unified_diff(text.splitlines(), true.splitlines(),
                                           name, "as the files have it", lineterm="", n=0)
         wrong += ["\n".join(difference)]
+        if MISSING in true:
+            wrong.append(f"{name}: its console has a line that the run does not have: {MISSING} stands there")
     for quote in everything:
         for commit in quote.commits:
             if "-dirty" in (commit or ""):

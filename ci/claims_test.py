@@ -141,6 +141,25 @@ class Claims(unittest.TestCase):
         self.assertIn("Seen: all.\n", self.readme())
         self.assertEqual(self.claims()[0], 0)
 
+    def test_a_console_has_no_line_that_the_run_lacks(self):
+        self.result()
+        (self.root / "README.md").write_text(
+            "<!--console of reports/results/smoke.json-->\n```\n  ----\n  elsewhere   7\n```\n")
+        self.claims("--write")
+        code, said = self.claims()
+        self.assertEqual(code, 1)
+        self.assertIn("a line that the run does not have", said)
+
+    def test_the_median_of_a_benchmark(self):
+        times = {"name": "time", "unit": "s", "parts": {"benchmark": "merge/P8"}, "samples": [0.003, 0.001, 0.002]}
+        (self.root / "reports/results/bench.json").write_text(json.dumps(
+            {"environment": {"commit": self.commit}, "measurements": [times]}))
+        page = '[{text}][m]\n\n[m]: reports/results/bench.json "{{milliseconds[merge/{ranks}]:.2f}} ms"\n'
+        (self.root / "README.md").write_text(page.format(text="2.00 ms", ranks="P8"))
+        self.assertEqual(self.claims()[0], 0)
+        (self.root / "README.md").write_text(page.format(text="2.00 ms", ranks="P4"))
+        self.assertIn("no benchmark 'merge/P4'", self.claims()[1])
+
     def test_an_output(self):
         self.result()
         self.page()

@@ -34,9 +34,11 @@ history=$folder/history.db
 rm -rf "$versions" "$history" "$history"-{wal,shm}
 mkdir -p "$versions"
 
-# Every version that was committed, and what lies there now; without git, that alone.
+# Every version that was committed, and what lies there now; without git, that alone. What foreign subjects came to
+# has a form and a page of its own: ci/subjects.py.
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-  git log --reverse --diff-filter=AM --format='commit %h' --name-only -- 'reports/results/*.json' |
+  git log --reverse --diff-filter=AM --format='commit %h' --name-only -- 'reports/results/*.json' \
+    ':!reports/results/subjects' |
     while read -r word rest; do
       [[ -n $word ]] || continue
       if [[ $word == commit ]]; then
@@ -46,16 +48,16 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
       fi
     done
 fi
-cp reports/results/*.json "$versions"
+cp reports/results/*.json reports/results/speed/*.json "$versions"
 
 # committed COMMIT FILE...   when, in UTC; now, where git does not know.
 committed() {
   TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd "$@" 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ
 }
-for file in "$versions"/*sensitivity*.json; do
+for file in "$versions"/*{sensitivity,faults}*.json; do
   name=$(basename -- "$file" .json) commit=HEAD
   [[ $name != *@* ]] || commit=${name#*@}
-  /usr/bin/python3 ci/pages/earlier.py "$file" "$(committed "$commit" -- "reports/results/${name%@*}.json")"
+  /usr/bin/python3 ci/pages/earlier.py "$file" "$(committed "$commit" -- ":(glob)reports/results/**/${name%@*}.json")"
 done
 
 # One that a history does not keep costs the others nothing.

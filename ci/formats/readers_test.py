@@ -175,6 +175,18 @@ class Dashboards(unittest.TestCase):
                 times = sorted(1e9 * of(one["samples"]) for one in measured if (one["name"], one["unit"]) == ("time", "s"))
                 self.assertEqual([f"{one:.12g}" for one in nanoseconds], [f"{one:.12g}" for one in times])
 
+    def test_series_under_one_name_are_told_apart(self):
+        def name_alike(data):
+            for one in data["measurements"]:
+                one["parts"]["benchmark"] = "attend"
+        for path in MEASURED:
+            alike = changed(path, name_alike)
+            count = len(json.loads(path.read_text())["measurements"])
+            bencher = json.loads(rendered(alike, "bencher").read_text())
+            self.assertEqual(sum(len(measures) for measures in bencher.values()), count)
+            line = json.loads(rendered(alike, "superbench").read_text())
+            self.assertEqual(sum("/attend " in metric for metric in line), count)
+
     def test_a_node_has_a_line(self):
         for name in VERIFY:
             data = json.loads(result(name).read_text())

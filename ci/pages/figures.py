@@ -8,6 +8,7 @@ several elements or files whole numbers are added, and everything else must be t
 """
 import json
 import re
+import statistics
 import string
 
 
@@ -65,6 +66,20 @@ class Growth:
         return Member(low if low == high else f"{low} to {high}", self.commit)
 
 
+class Milliseconds:
+    """milliseconds[BENCHMARK]: the median of its times."""
+
+    def __init__(self, measurements, commit):
+        self.samples = {one["parts"].get("benchmark"): one["samples"] for one in measurements
+                        if (one["name"], one["unit"]) == ("time", "s")}
+        self.commit = commit
+
+    def __getitem__(self, benchmark):
+        if benchmark not in self.samples:
+            raise BadFigure(f"there is no benchmark '{benchmark}'")
+        return Member(1e3 * statistics.median(self.samples[benchmark]), self.commit)
+
+
 def commit_in(value):
     """Of a part of a file, whichever program wrote it; None where it says none."""
     if not isinstance(value, dict):
@@ -88,6 +103,8 @@ def shorthands(document):
     names = {name: Member(value, commit) for name, value in found.items() if value is not None}
     if "relative_frobenius_error" in document:
         names["growth"] = Growth(document["relative_frobenius_error"], commit)
+    if "measurements" in document:
+        names["milliseconds"] = Milliseconds(document["measurements"], commit)
     return names
 
 

@@ -21,6 +21,8 @@ OUTPUT = re.compile(r"(<!--output-->\n```\n\$ ringcheck ([^\n]+)\n)(.*?)(?=^```$
 ROW = re.compile(r"  (\S.*?)(?: +(?:-|<?[\d.]+(?:e[+-]\d+)?))+")
 SOURCE = re.compile(r"^\| `([\w.-]+\.json)` \| `([^|]*)` \| (\S+) \|", re.M)
 
+MISSING = "(no such line)"
+
 
 class NoProgram(Exception):
     """There is no program to ask, or it failed."""
@@ -39,7 +41,9 @@ def printed_by(program, *arguments):
 
 def first_words(line):
     """By which a line of the console is known: the columns of a row's names, or a word and whether
-    it begins the line. Empty for one without words."""
+    it begins the line; of a rule its sign. Empty for one without words."""
+    if line.strip() and not line.strip(" -"):
+        return "-"
     if row := ROW.fullmatch(line):
         return " ".join(row[1].split())
     word = re.search(r"[A-Za-z-]{2,}", line)
@@ -50,7 +54,7 @@ def lines_of(block, report):
     """The block with the lines that the report has in the places of its own."""
     fresh = {first_words(line): line for line in reversed(report.splitlines())}
     return "".join((line if line.startswith("$ ") or not first_words(line)
-                    else fresh.get(first_words(line), "(no such line)")) + "\n"
+                    else fresh.get(first_words(line), MISSING)) + "\n"
                    for line in block.splitlines())
 
 

@@ -52,7 +52,8 @@ std::string in_short(const Detection& detection) {
        << " which they can show, " << share(all.killed, all.counted()) << ",\nand "
        << share(all.localised, all.killed) << " name the right tensor, rank or counter.\n"
        << "The criteria of other projects' tests, on the same runs, kill " << range_of_peers(matrix)
-       << ".\n" << detection.alarms.alarms << " false alarms in " << detection.alarms.judged
+       << ".\n" << detection.alarms.alarms << (detection.alarms.alarms == 1 ? " false alarm in " : " false alarms in ")
+       << detection.alarms.judged
        << " random clean cases, measured at " << commits_of_clean(detection) << ".\n";
   return text.str();
 }

@@ -54,6 +54,13 @@ std::string speed_table(const Comparison& comparison) {
   return text + "  " + rule_text(comparison) + "\n";
 }
 
+// Series that came out one way or the other.
+int64_t decided(const Speeds& speeds) {
+  return std::ranges::count_if(speeds.series, [](const Speed& one) {
+    return one.verdict != SpeedVerdict::kInconclusive && one.verdict != SpeedVerdict::kNoRatio;
+  });
+}
+
 }  // namespace
 
 std::string console_text(const Comparison& comparison) {
@@ -67,7 +74,7 @@ std::string console_text(const Comparison& comparison) {
   const Correctness& cases = comparison.correctness;
   return text + "\n" + headline(comparison) + "; " + std::to_string(cases.cases) + " cases, " +
          std::to_string(cases.added) + " of them new; " + std::to_string(comparison.speeds.series.size()) +
-         " series, " + std::to_string(comparison.speeds.tests) + " judged\n";
+         " series, " + std::to_string(decided(comparison.speeds)) + " of them decided\n";
 }
 
 }  // namespace ringcheck::reports

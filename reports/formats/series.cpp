@@ -6,7 +6,9 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "reports/median.h"
 
@@ -32,13 +34,19 @@ std::set<std::string> telling_parts(const std::vector<Measurement>& all) {
 
 std::vector<std::string> subjects_of(const Result& result) {
   const std::set<std::string> telling = telling_parts(result.measurements);
+  const auto benchmark_of = [](const Measurement& one) {
+    const auto benchmark = one.parts.find("benchmark");
+    return benchmark == one.parts.end() ? "" : benchmark->second;
+  };
+  std::map<std::pair<std::string, std::string>, int> bearers;  // of a benchmark's name and a metric
+  for (const Measurement& one : result.measurements) ++bearers[{benchmark_of(one), one.name}];
   std::vector<std::string> subjects;
   for (const Measurement& one : result.measurements) {
-    std::string subject;
-    for (const auto& [name, value] : one.parts)
-      if (telling.contains(name)) subject += (subject.empty() ? "" : " ") + name + "=" + value;
-    const auto benchmark = one.parts.find("benchmark");
-    if (benchmark != one.parts.end()) subject = benchmark->second;
+    std::string subject = benchmark_of(one);
+    if (subject.empty() || bearers[{subject, one.name}] > 1)
+      for (const auto& [name, value] : one.parts)
+        if (telling.contains(name) && name != "benchmark")
+          subject += (subject.empty() ? "" : " ") + name + "=" + value;
     subjects.push_back(subject.empty() ? to_text(result.kind) : subject);
   }
   return subjects;

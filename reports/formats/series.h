@@ -9,8 +9,8 @@
 
 namespace ringcheck::reports {
 
-// Of what it is: the benchmark's name where it has one, else its parts, "P=4 kernel=plain". A part
-// in which all measurements of the result agree is left out.
+// Of what it is: the benchmark's name where it has one, else its parts, "P=4 kernel=plain"; both where
+// several measurements of a metric bear one name. A part in which all of the result agree is left out.
 std::vector<std::string> subjects_of(const Result& result);
 
 // What a reader of JSON numbers can take: the samples that are finite, and their middle and ends.

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "parity/judge/comparison.h"
-#include "parity/judge/expected/expected.h"
+#include "parity/judge/exact/exact.h"
 #include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
@@ -17,8 +17,7 @@ OracleVerdict judge(const Evidence& evidence) {
     verdict.status = Status::kNotApplicable;
     return verdict;
   }
-  const at::Tensor sees = at::empty({test.seq}, at::kBool);
-  for (int64_t q = 0; q < test.seq; ++q) sees[q] = keys_seen(test, 0, q) > 0;
+  const at::Tensor sees = (keys_seen(test) > 0).expand(lse.sizes());
   const at::Tensor wrong = at::where(sees, lse.isfinite(), lse.isneginf()).logical_not();
   if (!wrong.any().item<bool>()) return verdict;
   verdict.status = Status::kFail;
@@ -26,7 +25,7 @@ OracleVerdict judge(const Evidence& evidence) {
   verdict.findings.push_back(
       "lse at " + place_of(test, lse.sizes(), first) + " is " +
       std::to_string(lse.flatten()[first].item<double>()) +
-      (sees[first % test.seq].item<bool>() ? ", though its query sees a key"
+      (sees.flatten()[first].item<bool>() ? ", though its query sees a key"
                                            : ", though its query sees no key"));
   return verdict;
 }
