@@ -179,13 +179,13 @@ class Dashboards(unittest.TestCase):
         def name_alike(data):
             for one in data["measurements"]:
                 one["parts"]["benchmark"] = "attend"
-        for path in MEASURED:
-            alike = changed(path, name_alike)
-            count = len(json.loads(path.read_text())["measurements"])
-            bencher = json.loads(rendered(alike, "bencher").read_text())
-            self.assertEqual(sum(len(measures) for measures in bencher.values()), count)
-            line = json.loads(rendered(alike, "superbench").read_text())
-            self.assertEqual(sum("/attend " in metric for metric in line), count)
+        path = MEASURED[1]  # whose cases tell its series apart
+        alike = changed(path, name_alike)
+        count = len(json.loads(path.read_text())["measurements"])
+        bencher = json.loads(rendered(alike, "bencher").read_text())
+        self.assertEqual(sum(len(measures) for measures in bencher.values()), count)
+        line = json.loads(rendered(alike, "superbench").read_text())
+        self.assertEqual(sum("/attend " in metric for metric in line), count)
 
     def test_a_node_has_a_line(self):
         for name in VERIFY:
