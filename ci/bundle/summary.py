@@ -57,6 +57,8 @@ for case in result["cases"]:
             entry = worst[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {tensor['tensor']}"]
             entry["cases"] += 1
             for figure in ("hard_ratio", "max_z", "vacuity"):
+                if figure == "vacuity" and tensor["verdict"] != "pass":
+                    continue  # of what nobody judged all may be blind
                 if isinstance(tensor[figure], (int, float)):
                     entry[figure] = max(entry[figure], tensor[figure])
 print(json.dumps({

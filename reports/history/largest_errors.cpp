@@ -51,7 +51,9 @@ std::vector<Run::Point> largest_errors(const std::vector<CaseResult>& cases, con
     for (const OracleResult& oracle : test.oracles)
       for (const TensorResult& tensor : oracle.tensors) {
         auto& entry = largest[{kernel.empty() ? part(test, "subject") : kernel, part(test, "dtype"), tensor.tensor}];
-        const double figures[] = {tensor.hard_ratio, tensor.max_z, tensor.vacuity};
+        // Of what nobody judged all may be blind.
+        const double blind = tensor.verdict == Status::kPass ? tensor.vacuity.value : 0;
+        const double figures[] = {tensor.hard_ratio, tensor.max_z, blind};
         for (size_t i = 0; i < entry.size(); ++i) entry[i] = std::max(entry[i], figures[i]);
       }
   }
@@ -68,8 +70,9 @@ std::vector<Run::Point> largest_errors(const json& largest_of_passed, const std:
     std::istringstream words(name);
     Key key;
     words >> key[0] >> key[1] >> key[2];
+    // Beyond a limit nothing passes: a summary from before 2026-11-23 counted what nobody judged.
     for (const Figures& figures : kFigures)
-      if (const double value = entry.at(figures.member); value > 0)
+      if (const double value = entry.at(figures.member); value > 0 && value <= figures.limit)
         points.push_back(point_of(key, command, figures, value));
   }
   return points;

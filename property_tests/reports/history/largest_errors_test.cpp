@@ -57,6 +57,26 @@ TEST(LargestErrors, OfAResultAreThoseOfItsPassedCases) {
             largest);
 }
 
+// The share that could be zero unnoticed is of what passed: of what nobody judged it may be all.
+TEST(LargestErrors, NothingThatPassedIsBlindBeyondTheLimit) {
+  const json result = committed("cpu_smoke.json"), summary = committed("h200_gpu1_smoke.summary.json");
+  double unjudged = 0;
+  for (const json& test : result["cases"])
+    for (const json& oracle : test["oracles"])
+      for (const json& tensor : oracle["tensors"])
+        if (tensor["verdict"] != "pass") unjudged = std::max(unjudged, tensor["vacuity"].get<double>());
+  ASSERT_GT(unjudged, 0.02);
+  for (const reports::Run& run : {run_of(result), run_of(summary)}) {
+    int seen = 0;
+    for (const reports::Run::Point& point : run.points) {
+      if (point.name != "largest blind share") continue;
+      EXPECT_LE(point.median, 0.02) << point.parts;
+      ++seen;
+    }
+    EXPECT_GT(seen, 0);
+  }
+}
+
 TEST(LargestErrors, BadSummariesAreRefused) {
   for (const char* member : {"environment", "summary", "largest_of_passed"}) {
     json broken = committed("h200_gpu1_smoke.summary.json");
