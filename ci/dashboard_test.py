@@ -23,6 +23,7 @@ except ModuleNotFoundError as missing:
 
 VIEWS = ("overview", "trends", "compare", "bugs", "errors", "limits", "cases", "ranks", "roofline")
 WIDE, PHONE = (1440, 1000), (390, 844)
+SMOKE = json.loads((histories.RESULTS / "cpu_smoke.json").read_text())["summary"]["cases"]
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "ringcheck"
 
 
@@ -173,7 +174,8 @@ class Dashboard(unittest.TestCase):
         number = self.at.run("[...document.querySelectorAll('select[name=matrix] option')].find((o) => o.text.includes('H200')).value")
         self.at.choose("matrix", number)
         facts = dict(zip(self.at.texts("#score dt"), map(int, self.at.texts("#score dd"))))
-        results = collections.Counter("not placed" if cell["result"] == "killed" and not cell["localised"] else cell["result"].replace("_", " ")
+        killed = {True: "killed and placed", False: "killed, not placed"}
+        results = collections.Counter(killed[cell["localised"]] if cell["result"] == "killed" else cell["result"].replace("_", " ")
                                       for cell in faults["cells"])
         self.assertEqual(facts, dict(results))
         seen = sum(1 for cell in faults["cells"] for verdict in cell["seen_by"].values() if verdict == "fail")
@@ -249,7 +251,7 @@ class Dashboard(unittest.TestCase):
     def test_two_runs_are_compared(self):
         self.open("#view=compare")  # at first two that can be compared
         self.assertEqual([note for note in self.at.texts(".note") if note.startswith("0 cases in both")], [])
-        ids = {branch: self.one("SELECT id FROM runs WHERE branch = ? AND device = 'cpu' AND cases = 352", branch) for branch in ("main", "fix <it>")}
+        ids = {branch: self.one("SELECT id FROM runs WHERE branch = ? AND device = 'cpu' AND cases = ?", branch, SMOKE) for branch in ("main", "fix <it>")}
         self.at.choose("new", ids["fix <it>"])
         self.at.choose("base", ids["main"])
         changed = self.one("SELECT count(*) FROM verdicts JOIN runs USING (run) WHERE id = ? AND verdict <> 'pass'", ids["fix <it>"])
@@ -276,7 +278,7 @@ class Dashboard(unittest.TestCase):
         url = histories.page_of(PROGRAM, str(histories.RESULTS / "cpu_smoke.json"), pathlib.Path(self.folder.name) / "run.html")
         self.at.open(url)
         self.assertEqual(self.at.count(".tile"), 1)
-        self.assertIn("352 of 352 passed", self.at.texts(".tile .verdict")[0])
+        self.assertIn(f"{SMOKE} of {SMOKE} passed", self.at.texts(".tile .verdict")[0])
         self.at.click(".tile .verdict a")
         self.at.wait("location.hash.includes('view=run') && document.querySelector('.command code')")
         self.assertEqual(self.at.texts(".command code")[0], "ringcheck report cpu_smoke.json")

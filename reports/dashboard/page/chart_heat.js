@@ -5,7 +5,8 @@
 // rows and columns are names; cellOf(row, column) gives {tone, mark, text} or null.
 function heatMap({label, rows, columns, cellOf, onchoose, rowWidth, size, columnHeight}) {
   const cell = size || 17, left = rowWidth || 150, top = columnHeight === undefined ? 118 : columnHeight;
-  const width = left + columns.length * cell + 12, height = top + rows.length * cell + 4;
+  const slanted = d3.max(columns, (name, i) => (i + 1) * cell + name.length * 3.5) || 0;  // the names of columns lean to the right
+  const width = left + Math.max(columns.length * cell, slanted) + 12, height = top + rows.length * cell + 4;
   const svg = svgRoot(width, height, label).attr("class", "heat").attr("role", "grid").attr("tabindex", 0)
     .style("min-width", width + "px");
   svg.append("g").attr("class", "names").selectAll("text").data(rows).join("text")

@@ -20,7 +20,7 @@ function cellsByFault(matrix) {
 function faultState(cells) {
   const results = cells.map((cell) => cell.result);
   if (results.includes("survived")) return "survived";
-  if (results.includes("killed")) return cells.some((cell) => cell.result === "killed" && !cell.placed) ? "not placed" : "killed";
+  if (results.includes("killed")) return cells.some((cell) => cell.result === "killed" && !cell.placed) ? "killed, not placed" : "killed and placed";
   return results.includes("equivalent") ? "equivalent" : "not applicable";
 }
 
@@ -45,7 +45,7 @@ function viewBugs() {
   const faults = cellsByFault(matrix), only = now.only || "";
   for (const cells of faults.values()) for (const cell of cells) cell.seenNames = cell.seen.map((i) => matrix.oracles[i]);
   const states = d3.nest().key((fault) => faultState(faults.get(fault))).rollup((list) => list.length).object([...faults.keys()]);
-  const order = ["survived", "not placed", "killed", "equivalent", "not applicable"];
+  const order = ["survived", "killed, not placed", "killed and placed", "equivalent", "not applicable"];
   const rows = [...faults.keys()].filter((fault) => !only || faultState(faults.get(fault)) === only)
     .sort((a, b) => order.indexOf(faultState(faults.get(a))) - order.indexOf(faultState(faults.get(b))) || d3.ascending(a, b));
   const columns = matrix.oracles.map((name, i) => ({name, i, n: d3.sum(rows, (fault) => faults.get(fault).some((cell) => cell.seen.includes(i)) ? 1 : 0)}))
