@@ -141,5 +141,22 @@ TEST(PaddedBatchPlan, RefusesLengthsThatCannotBe) {
               ::testing::HasSubstr("packed documents"));
 }
 
+// A batch that was taken says nothing of another one.
+TEST(PaddedBatchPlan, RefusesAnotherBatchAfterOneThatItTook) {
+  const Case test = parity::parse_case("causal/P2/lengths:8+5/hq2/hkv2/s8/d8/float32");
+  for (const int64_t batch : {1, 3})
+    on_every_rank(2, [&](Communicator& comm) {
+      ContextParallel attention(comm, parity::options_of(test));
+      const auto forward = [&](int64_t entries) {
+        const at::Tensor x = at::zeros({entries, 2, 4, 8});
+        attention.forward(x, x, x);
+      };
+      forward(2);
+      EXPECT_THROW(forward(batch), std::invalid_argument) << batch << " entries";
+      forward(2);
+      return 0;
+    });
+}
+
 }  // namespace
 }  // namespace ringcheck
