@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cp/attention/by_name.h"
+#include "cp/layout/balancer.h"
 #include "property_tests/cp/attention/passes.h"
 
 // What cannot be computed is refused with std::invalid_argument on every rank, before anything is
@@ -158,6 +160,24 @@ TEST(Refusals, UnknownNamesSayWhatIsKnown) {
   test.arguments = ":spiral";
   EXPECT_THAT(forward_refusal(test, {1, 4, 4, 4}, {1, 2, 4, 4}, {1, 2, 4, 4}),
               testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("p2p")));
+}
+
+// What names make is what their parts make: every one of them is passed on.
+TEST(ByName, IsWhatItsPartsMake) {
+  const Scores scores{{Causal{}, 24}, 0.5};
+  for (const auto& [name, balancer] : Balancers::all())
+    for (const int64_t block : {1, 3}) {
+      const Names names{"ring:allgather[keep]", name, block, "plain"};
+      const ContextParallel::Options made = by_name(names, scores, 2);
+      EXPECT_EQ(made.plan.layout.queries, layout_of(balancer, {scores.mask, block}, 2).queries) << name;
+      EXPECT_EQ(made.plan.layout.keys, layout_of(balancer, {scores.mask, block}, 2).keys) << name;
+      EXPECT_EQ(made.plan.arguments, ":allgather[keep]");
+      EXPECT_EQ(made.plan.kernel, AttentionKernels::at("plain"));
+      EXPECT_TRUE(made.plan.scores.mask == scores.mask);
+      EXPECT_EQ(made.plan.scores.scale, 0.5);
+    }
+  EXPECT_NE(by_name({"ring", "striped", 1, "plain"}, scores, 2).plan.layout.queries,
+            by_name({"ring", "striped", 3, "plain"}, scores, 2).plan.layout.queries);
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include "cp/worlds/communicator.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <thread>
 
 #include "cp/error.h"
@@ -193,6 +195,22 @@ RC_GTEST_PROP(Communicator, AWorldHasEveryRankOnce, ()) {
   for (int r = 0; r < world; ++r)
     RC_ASSERT(
         (ranks[r] == std::vector<int>{r, world, (r + world - 1) % world, (r + 1) % world, r}));
+}
+
+// Ranks compute on one thread each; the rest of the process, a thread that begins later too, on as
+// many as before, also where a rank failed.
+TEST(ThreadWorld, LeavesTheProcessItsNumberOfThreads) {
+  const auto of_another = [] {
+    int number = 0;
+    std::jthread([&] { number = at::get_num_threads(); }).join();
+    return number;
+  };
+  at::set_num_threads(3);
+  run({2, 20s}, [](Communicator& comm) { comm.agree_max(int64_t{1}); });
+  EXPECT_EQ(at::get_num_threads(), 3);
+  EXPECT_EQ(of_another(), 3);
+  EXPECT_THROW(run({2, 20s}, [](Communicator&) { throw std::runtime_error("no"); }), RankFailure);
+  EXPECT_EQ(of_another(), 3);
 }
 
 }  // namespace
