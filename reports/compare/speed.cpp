@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "reports/median.h"
@@ -19,14 +20,15 @@ using Pairs = std::map<std::string, Pair>;
 
 void collect(Pairs& pairs, std::vector<const Measurement*> Pair::*side, const Side& runs,
              const Ignored& ignored) {
-  for (size_t i = 0; i < runs.runs.size(); ++i)
+  for (size_t i = 0; i < runs.runs.size(); ++i) {
+    std::set<std::string> here;
     for (const Measurement& one : runs.runs[i].measurements) {
-      auto& found = pairs[key_of(one, ignored)].*side;
-      if (found.size() > i)
-        throw Incomparable("'" + runs.names[i] + "' has " + key_of(one, ignored) +
-                           " twice, after what --ignore takes away");
-      found.push_back(&one);
+      const std::string key = key_of(one, ignored);
+      if (!here.insert(key).second)
+        throw Incomparable("'" + runs.names[i] + "' has " + key + " twice, after what --ignore takes away");
+      (pairs[key].*side).push_back(&one);
     }
+  }
 }
 
 // Numbers of different units have no ratio.
