@@ -4,6 +4,7 @@
 """ci/formats/readers_test.py   every format of `ringcheck report render`, of the program RINGCHECK_PROGRAM, read by
 who reads it: xmllint with the schema of Jenkins' xUnit plugin, promtool, Google Benchmark's compare.py."""
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -103,6 +104,12 @@ class OpenMetrics(unittest.TestCase):
                 for statistic, of in (("median", statistics.median), ("least", min), ("most", max)):
                     self.assertAlmostEqual(self.value(samples, *words, f'statistic="{statistic}"'), of(one["samples"]))
 
+    def test_its_time_is_that_of_the_start_wherever_it_is_written(self):
+        started = json.loads(MEASURED[0].read_text())["environment"]["started"]
+        done = run(PROGRAM, "report", "render", MEASURED[0], "--as", "openmetrics", env=os.environ | {"TZ": "JST-9"})
+        times = {int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines() if not line.startswith("#")}
+        self.assertEqual(times, {datetime.datetime.fromisoformat(started.replace("Z", "+00:00")).timestamp()})
+
     def test_any_text_can_be_a_label(self):
         def spoil(data):
             data["environment"]["host"] = 'a"b\\c\nd'
@@ -135,6 +142,16 @@ class GoogleBenchmark(unittest.TestCase):
         entry = json.loads(rendered(MEASURED[0], "google-benchmark").read_text())["benchmarks"][0]
         rate = next(one for one in data["measurements"] if one["name"] == "FLOP/s")
         self.assertEqual(entry["FLOP/s"], rate["samples"][0])
+
+    def test_a_time_is_as_long_as_it_was(self):
+        units = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}  # of Google Benchmark
+        for path in MEASURED:
+            entries = json.loads(rendered(path, "google-benchmark").read_text())["benchmarks"]
+            samples = [sample for one in json.loads(path.read_text())["measurements"] if one["unit"] == "s" for sample in one["samples"]]
+            self.assertEqual(len(entries), len(samples))
+            for entry, sample in zip(entries, samples):
+                for time in ("real_time", "cpu_time"):
+                    self.assertAlmostEqual(entry[time] * units[entry["time_unit"]] / sample, 1)
 
 
 NUMBERS = {"type": "object", "additionalProperties": {"type": "number"}}
