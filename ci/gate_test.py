@@ -201,6 +201,11 @@ class Gate(unittest.TestCase):
         for code, ends in ((0, 0), (1, 1), (77, 77), (9, 70)):
             self.ends(ends, "--check", f"exit {code}")
 
+    def test_what_is_timed_counts_by_its_exit_code_as_well(self):
+        for code, ends in ((1, 1), (9, 70)):
+            self.ends(ends, "--bench", f'./drawn; test "$SIDE" = base || exit {code}', "--rounds", "5")
+            self.assertIn(f"- bench of new: exit code {code}\n", self.theirs.summary())
+
     def test_a_side_without_a_result_is_no_verdict(self):
         for command in ("false", 'test "$SIDE" = new && touch "$RESULT"', "kill -9 $$"):
             self.ends(70, "--verify", command)
