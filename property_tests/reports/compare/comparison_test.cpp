@@ -218,6 +218,20 @@ TEST(Compare, OneRunASideSaysNothingOfSpeed) {
   EXPECT_EQ(exit_code(of(base, base, question)), 6) << "twice as slow would not show";
 }
 
+// How far the medians of runs differ says too little of how far samples do.
+TEST(Compare, SamplesInTurnsAreNotJudgedByAHistory) {
+  SpeedQuestion question;
+  question.history = [](const Measurement&) { return repeated({1, 1.01, 1, 1.02, 1, 0.99, 1.01, 1, 1.01, 1}); };
+  Result base = good(), now = good();
+  base.measurements = {measured("time", {1, 1.3, 0.8})};
+  now.measurements = {measured("time", {1.2, 1.3, 1.1})};
+  EXPECT_EQ(exit_code(of(base, now, question)), 3);
+  question.interleaved = true;
+  EXPECT_EQ(exit_code(of(base, now, question)), 6);
+  EXPECT_THAT(console_text(of(base, now, question)),
+              AllOf(HasSubstr("3 against 3 samples; want 4 a side"), Not(HasSubstr("--history"))));
+}
+
 TEST(Compare, SpeedIsASlowdownWhicheverWayIsBetter) {
   SpeedQuestion question;
   question.interleaved = true;
