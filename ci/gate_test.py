@@ -254,6 +254,7 @@ class Gate(unittest.TestCase):
                             (["main", *given, "--rounds", "x"], "--rounds x"),
                             (["main", *given, "--margin", "2"], "--margin 2"),
                             (["main", *given, "--waivers", "/nowhere"], "'/nowhere' cannot be read"),
+                            (["main", *given, "--history", "/nowhere/h.db"], "'/nowhere/h.db' has no folder"),
                             (["main", *given, "--base", "/nowhere"], "--base '/nowhere' is no folder"),
                             (["main", *given, "--base", "/"], "want either"),
                             (["main", *given, "--cases"], "--cases wants a value"),
