@@ -217,6 +217,18 @@ TEST_F(SpoiltBundles, AreRefused) {
   refused(good_ + "/manifest.json", "is no folder");
 }
 
+TEST_F(SpoiltBundles, AreNotWhatAReplayWrites) {
+  for (const auto& [name, file] : manifest(good_)["files"].items())
+    for (const char* option : {"--json", "--junit"}) {
+      const Ran ran = ringcheck({"replay", good_, option, good_ + "/../" + fs::path(good_).filename().string() + "/" + name});
+      EXPECT_EQ(ran.code, 2);
+      EXPECT_THAT(ran.err, HasSubstr("is what is read"));
+    }
+  EXPECT_EQ(ringcheck({"replay", good_, "--json", good_ + "/manifest.json"}).code, 2);
+  EXPECT_EQ(ringcheck({"replay", good_, "--json", folder_.file("x"), "--junit", folder_.path() + "/./x"}).code, 2);
+  EXPECT_EQ(ringcheck({"replay", good_}).code, 1);
+}
+
 TEST_F(SpoiltBundles, WithAnotherVerdictAreNotBelieved) {
   const auto replay = [](const std::string& bundle) { return ringcheck({"replay", bundle}); };
   const auto figure = [](json& m) -> json& { return m["result"]["oracles"][0]["tensors"][0]["max_z"]; };
