@@ -110,6 +110,18 @@ class OpenMetrics(unittest.TestCase):
         times = {int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines() if not line.startswith("#")}
         self.assertEqual(times, {datetime.datetime.fromisoformat(started.replace("Z", "+00:00")).timestamp()})
 
+    def test_names_end_in_their_unit(self):
+        words = {"s": "_seconds", "B": "_bytes"}
+        for path in MEASURED:
+            lines = rendered(path, "openmetrics").read_text().splitlines()
+            units = {one["name"]: one["unit"] for one in json.loads(path.read_text())["measurements"]}
+            self.assertTrue(set(units.values()) & set(words))
+            for name, unit in units.items():
+                metrics = {line.split("{")[0] for line in lines if f'measurement="{name}"' in line}
+                self.assertEqual(len(metrics), 1, name)
+                if unit in words:
+                    self.assertTrue(metrics.pop().endswith(words[unit]), name)
+
     def test_any_text_can_be_a_label(self):
         def spoil(data):
             data["environment"]["host"] = 'a"b\\c\nd'
@@ -183,6 +195,7 @@ class Dashboards(unittest.TestCase):
             measured = json.loads(path.read_text())["measurements"]
             for better in ("smaller", "larger"):
                 values = json.loads(rendered(path, f"github-action-benchmark-{better}").read_text())
+                self.assertEqual([one["unit"] for one in values], [one["unit"] for one in measured if one["better"] == better])
                 self.assertEqual([one["value"] for one in values],
                                  [statistics.median(one["samples"]) for one in measured if one["better"] == better])
             bencher = json.loads(rendered(path, "bencher").read_text())

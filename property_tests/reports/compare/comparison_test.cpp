@@ -336,6 +336,22 @@ TEST(Compare, ARunIsItsMedian) {
   EXPECT_NEAR(slower.speeds.series[0].slowdown->high, 1.5, 0.1);
 }
 
+TEST(Compare, JsonTellsBaseFromNew) {
+  Result base = good(), now = good();
+  now.cases[1].ranks[1].forward.messages = 2;
+  base.measurements = {measured("time", {1, 1.5, 4})};
+  now.measurements = {measured("time", {2, 2.5})};
+  SpeedQuestion question;
+  question.interleaved = true;
+  const nlohmann::json file = to_json(of(base, now, question)), speed = file["speed"][0];
+  EXPECT_EQ(speed["base"], (nlohmann::json{{"values", 3}, {"median", 1.5}}));
+  EXPECT_EQ(speed["new"], (nlohmann::json{{"values", 2}, {"median", 2.25}}));
+  EXPECT_EQ(file["changes"][0]["base"], "3");
+  EXPECT_EQ(file["changes"][0]["new"], "2");
+  EXPECT_EQ(file["base"][0]["name"], "base0");
+  EXPECT_EQ(file["new"][0]["name"], "new0");
+}
+
 TEST(Compare, JsonObeysItsSchema) {
   Result base = good(), now = good();
   kEdits[0].edit(now);
