@@ -93,6 +93,18 @@ TEST_F(Bundles, AFailedCaseIsMadeSmallerAndReplaysToTheSameBits) {
   EXPECT_EQ(figures(replayed(bundle)), figures(kept["result"]));
 }
 
+// Of one token every output is right, and only what is sent is not: that is another failure.
+TEST_F(Bundles, AWrongCaseIsNotMadeSmallerIntoOneThatOnlyCountsOtherwise) {
+  const Ran ran = verify({"--case", "subject:planted[context_parallelism_off]/headtail/causal/P2/hq1/hkv1/s24/d8/float64",
+                          "--oracles", "counters,parity"});
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  ASSERT_EQ(bundles().size(), 1U) << ran.err;
+  const json kept = manifest(bundles().front());
+  EXPECT_TRUE(kept.contains("shrunk"));
+  for (const json& oracle : kept["result"]["oracles"])
+    if (oracle["name"] == "parity") EXPECT_EQ(oracle["verdict"], "fail") << kept["case"];
+}
+
 TEST_F(Bundles, OfProcessesHoldWhatTheRunSaid) {
   const Ran ran = launched({"--case", kPlanted + "mpi/P2/s60/d16/float32/rope:half[10000]"});
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
