@@ -282,6 +282,8 @@ class Dashboard(unittest.TestCase):
         self.at.click(".tile .verdict a")
         self.at.wait("location.hash.includes('view=run') && document.querySelector('.command code')")
         self.assertEqual(self.at.texts(".command code")[0], "ringcheck report cpu_smoke.json")
+        self.at.open(url + "#view=compare")  # nothing to compare it with
+        self.assertEqual((self.at.count(".command"), self.at.count("tbody")), (0, 0))
         for view in VIEWS:
             self.at.open(url + f"#view={view}")
             self.assertGreater(self.at.count("#content *"), 3, view)
