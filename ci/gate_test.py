@@ -142,7 +142,7 @@ class Gate(unittest.TestCase):
         done = self.theirs.gate(None)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.theirs.summary().startswith("# Gate: passes\n"))
-        self.assertIn("## nothing is worse", self.theirs.summary())
+        self.assertIn("## Correctness: nothing is worse", self.theirs.summary())
         self.assertIn("## PASS: 1 case: 1 passed", self.theirs.summary())
         self.assertEqual(xml.etree.ElementTree.parse(self.theirs.out / "junit.xml").getroot().get("tests"), "1")
         self.assertIn('ringcheck_cases{verdict="passed"} 1', (self.theirs.out / "metrics.txt").read_text())
@@ -166,7 +166,7 @@ class Gate(unittest.TestCase):
         self.theirs.write("slowness", "1.1")
         self.ends(3, "--bench", "./drawn")
         self.assertTrue(self.theirs.summary().startswith("# Gate: fails: slower\n"))
-        self.assertRegex(self.theirs.summary(), r"\n## \d+ slower\n")
+        self.assertRegex(self.theirs.summary(), r"\n## Speed: \d+ slower\n")
         for side in ("base", "new"):  # as many rounds as the page says
             measured = json.loads((self.theirs.out / f"{side}.bench.json").read_text())["measurements"]
             self.assertEqual({len(one["samples"]) for one in measured}, {12})
