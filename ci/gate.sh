@@ -241,9 +241,7 @@ summary() {
   echo "Exit code $1. Base: ${ref:-${folder[base]}}; new: ${folder[new]}."
   echo
   for note in "${notes[@]}"; do echo "- $note"; done
-  for page in correctness speed; do
-    [[ ! -e $out/$page.md ]] || { echo; sed "1s/^## /&${page^}: /" "$out/$page.md"; }
-  done
+  for page in correctness speed; do [[ ! -e $out/$page.md ]] || { echo; sed "1s/^## /&${page^}: /" "$out/$page.md"; }; done
   [[ ! -e $out/new.verify.md ]] || { echo; cat "$out/new.verify.md"; }
 }
 

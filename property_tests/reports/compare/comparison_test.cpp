@@ -140,23 +140,6 @@ TEST(Compare, WhatFailsAsBeforeIsSaidAndNoMore) {
   EXPECT_EQ(exit_code(of(failing, otherwise)), 1) << "another finding in a case that failed before";
 }
 
-// It would bear the next failure of this name.
-TEST(Compare, AWaiverOfWhatPassesAgainIsToGo) {
-  Result failing = good();
-  kEdits[0].edit(failing);
-  const auto waived = [](Comparison all) {
-    const nlohmann::json entry{
-        {"case", "b"}, {"finding", "parity: dq"}, {"reason", "known"}, {"until", "2026-01-31"}};
-    apply(Waivers({{"waivers", {entry}}}, "2026-01-01"), all);
-    return all;
-  };
-  EXPECT_EQ(exit_code(waived(of(good(), failing))), 0);
-  EXPECT_EQ(exit_code(waived(of(failing, failing))), 0);
-  const Comparison mended = waived(of(failing, good()));
-  EXPECT_EQ(exit_code(mended), 1);
-  EXPECT_THAT(console_text(mended), AllOf(HasSubstr("take it away"), HasSubstr("passes again: 1"), Not(HasSubstr("(waived"))));
-}
-
 TEST(Compare, ANewCaseThatFailsIsWorse) {
   Result now = good();
   now.cases.push_back(failed(false));
@@ -216,20 +199,6 @@ TEST(Compare, OneRunASideSaysNothingOfSpeed) {
   EXPECT_EQ(known.speeds.series[0].how, "spread of 20 earlier runs");
   question.history = [](const Measurement&) { return repeated({1, 5, 2, 7, 1, 5, 2, 7, 1, 9}); };
   EXPECT_EQ(exit_code(of(base, base, question)), 6) << "twice as slow would not show";
-}
-
-// How far the medians of runs differ says too little of how far samples do.
-TEST(Compare, SamplesInTurnsAreNotJudgedByAHistory) {
-  SpeedQuestion question;
-  question.history = [](const Measurement&) { return repeated({1, 1.01, 1, 1.02, 1, 0.99, 1.01, 1, 1.01, 1}); };
-  Result base = good(), now = good();
-  base.measurements = {measured("time", {1, 1.3, 0.8})};
-  now.measurements = {measured("time", {1.2, 1.3, 1.1})};
-  EXPECT_EQ(exit_code(of(base, now, question)), 3);
-  question.interleaved = true;
-  EXPECT_EQ(exit_code(of(base, now, question)), 6);
-  EXPECT_THAT(console_text(of(base, now, question)),
-              AllOf(HasSubstr("3 against 3 samples; want 4 a side"), Not(HasSubstr("--history"))));
 }
 
 TEST(Compare, SpeedIsASlowdownWhicheverWayIsBetter) {
@@ -305,51 +274,6 @@ TEST(Compare, OtherMachinesKindsAndShapesAreRefused) {
   EXPECT_THAT(says(good(), result_of({})), HasSubstr("neither cases nor measurements"));
   EXPECT_THAT(says(good(), good(), {false, {"kernel"}}), HasSubstr("has both a and b"));
   EXPECT_EQ(says(result_of({judged_case("a")}), other, {false, {"kernel"}}), "");
-}
-
-// Also where another run of its side has not measured it at all.
-TEST(Compare, OneRunHasASeriesOnce) {
-  Result none = good(), once = good(), twice = good();
-  once.measurements = twice.measurements = {measured("time", {1})};
-  twice.measurements.push_back(twice.measurements[0]);
-  twice.measurements[1].parts["P"] = "8";
-  const Ignored ignored{false, {"P"}};
-  EXPECT_NO_THROW(compare(side({once}, "base"), side({none, once}, "new"), ignored, {}));
-  for (const std::vector<Result>& runs : {std::vector{twice}, {once, twice}, {none, twice}})
-    EXPECT_THROW(compare(side({once}, "base"), side(runs, "new"), ignored, {}), Incomparable);
-}
-
-// What the samples of one run have in common is no property of its code, however far one of them lies off.
-TEST(Compare, ARunIsItsMedian) {
-  const auto runs = [](double time) {
-    std::vector<Result> all;
-    for (const double noise : {1.0, 1.01, 0.99, 1.02, 0.98, 1.03}) {
-      all.push_back(good());
-      all.back().measurements = {measured("time", {time * noise, 1000 * time, time * noise, 0.1, time * noise})};
-    }
-    return all;
-  };
-  const Comparison slower = compare(side(runs(1), "base"), side(runs(1.5), "new"), {}, {});
-  ASSERT_EQ(slower.speeds.series.size(), 1U);
-  EXPECT_EQ(slower.speeds.series[0].base_values, 6U);
-  EXPECT_NEAR(slower.speeds.series[0].base_median, 1.005, 1e-9);
-  EXPECT_NEAR(slower.speeds.series[0].slowdown->high, 1.5, 0.1);
-}
-
-TEST(Compare, JsonTellsBaseFromNew) {
-  Result base = good(), now = good();
-  now.cases[1].ranks[1].forward.messages = 2;
-  base.measurements = {measured("time", {1, 1.5, 4})};
-  now.measurements = {measured("time", {2, 2.5})};
-  SpeedQuestion question;
-  question.interleaved = true;
-  const nlohmann::json file = to_json(of(base, now, question)), speed = file["speed"][0];
-  EXPECT_EQ(speed["base"], (nlohmann::json{{"values", 3}, {"median", 1.5}}));
-  EXPECT_EQ(speed["new"], (nlohmann::json{{"values", 2}, {"median", 2.25}}));
-  EXPECT_EQ(file["changes"][0]["base"], "3");
-  EXPECT_EQ(file["changes"][0]["new"], "2");
-  EXPECT_EQ(file["base"][0]["name"], "base0");
-  EXPECT_EQ(file["new"][0]["name"], "new0");
 }
 
 TEST(Compare, JsonObeysItsSchema) {

@@ -116,27 +116,6 @@ TEST_F(Histories, HoldWhatATableIsAskedFor) {
   EXPECT_EQ(tables.value("SELECT json_extract(samples, '$[1]') FROM points WHERE keep_to = 0.75"), "nan");
 }
 
-// As many cases of each verdict as no other verdict has.
-TEST_F(Histories, CountEachVerdictForItself) {
-  std::vector<CaseResult> cases;
-  const std::vector<Status> verdicts{Status::kPass,    Status::kFail,         Status::kNotSupported, Status::kSkipped,
-                                     Status::kInconclusive, Status::kHang, Status::kCrash};
-  for (size_t i = 0; i < verdicts.size(); ++i)
-    for (size_t count = 0; count <= i; ++count) {
-      cases.push_back(case_of(verdicts[i]));
-      cases.back().name = "case " + std::to_string(cases.size());
-    }
-  History history = made();
-  history.add({run_of(to_json(result_of(cases)))}, "");
-  EXPECT_EQ(history.database().value("SELECT passed || ' ' || failed || ' ' || not_supported || ' ' || skipped || ' ' || "
-                                     "inconclusive || ' ' || hang || ' ' || crash || ' of ' || cases FROM runs"),
-            "1 2 3 4 5 6 7 of 28");
-  const Summary listed = history.list().front().summary;
-  EXPECT_EQ((std::vector{listed.passed, listed.failed, listed.not_supported, listed.skipped, listed.inconclusive,
-                         listed.hang, listed.crash, listed.cases}),
-            (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 28}));
-}
-
 // NaN is larger than everything, wherever it stands: no margin is known.
 TEST_F(Histories, DoNotTakeWhatIsNoNumberForAMargin) {
   for (const char* tensor : {"/0/hard_ratio", "/1/hard_ratio"}) {
