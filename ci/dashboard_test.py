@@ -261,7 +261,7 @@ class Dashboard(unittest.TestCase):
     def test_what_is_slower_is_worse_whichever_way_is_better(self):
         folder, history = pathlib.Path(self.folder.name), pathlib.Path(self.folder.name) / "slower.db"
         result = json.loads((histories.RESULTS / "h200_gpu4_scaling_nccl.json").read_text())
-        for hour, slowdown in ((1, 1), (2, 1.25)):
+        for hour, slowdown in ((1, 1), (2, 2), (3, 1.25)):  # each over the one before it, which is what the newest is set beside
             result["environment"]["started"] = f"2026-11-22T0{hour}:00:00Z"
             for one in result["measurements"]:
                 one["samples"] = [sample / slowdown if one["better"] == "larger" else sample * slowdown for sample in one["samples"]]
@@ -282,6 +282,8 @@ class Dashboard(unittest.TestCase):
         self.at.click(".tile .verdict a")
         self.at.wait("location.hash.includes('view=run') && document.querySelector('.command code')")
         self.assertEqual(self.at.texts(".command code")[0], "ringcheck report cpu_smoke.json")
+        self.at.open(url + "#view=compare")  # nothing to compare it with
+        self.assertEqual((self.at.count(".command"), self.at.count("tbody")), (0, 0))
         for view in VIEWS:
             self.at.open(url + f"#view={view}")
             self.assertGreater(self.at.count("#content *"), 3, view)

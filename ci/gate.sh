@@ -56,6 +56,7 @@ done
 [[ -z ${option[waivers]:-} || (-f ${option[waivers]} && -r ${option[waivers]}) ]] || fail 2 "--waivers '${option[waivers]}' cannot be read"
 [[ -n $ref || (-n ${option[base]:-} && -n ${option[new]:-}) ]] || fail 2 "want BASE_REF, or --base and --new; ci/gate.sh --help"
 [[ -z $ref || -z ${option[base]:-}${option[new]:-} ]] || fail 2 "'$ref' and --base or --new: want either"
+[[ -z ${option[history]:-} || -d $(dirname -- "${option[history]}") ]] || fail 2 "--history '${option[history]}' has no folder to lie in; make it first"
 for name in base new repository waivers history; do
   [[ -z ${option[$name]:-} ]] || option[$name]=$(realpath -- "${option[$name]}")
 done
@@ -240,9 +241,8 @@ summary() {
   echo "Exit code $1. Base: ${ref:-${folder[base]}}; new: ${folder[new]}."
   echo
   for note in "${notes[@]}"; do echo "- $note"; done
-  for page in correctness speed new.verify; do
-    [[ ! -e $out/$page.md ]] || { echo; cat "$out/$page.md"; }
-  done
+  for page in correctness speed; do [[ ! -e $out/$page.md ]] || { echo; sed "1s/^## /&${page^}: /" "$out/$page.md"; }; done
+  [[ ! -e $out/new.verify.md ]] || { echo; cat "$out/new.verify.md"; }
 }
 
 if [[ -n $ref ]]; then

@@ -142,7 +142,7 @@ class Gate(unittest.TestCase):
         done = self.theirs.gate(None)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.theirs.summary().startswith("# Gate: passes\n"))
-        self.assertIn("## nothing is worse", self.theirs.summary())
+        self.assertIn("## Correctness: nothing is worse", self.theirs.summary())
         self.assertIn("## PASS: 1 case: 1 passed", self.theirs.summary())
         self.assertEqual(xml.etree.ElementTree.parse(self.theirs.out / "junit.xml").getroot().get("tests"), "1")
         self.assertIn('ringcheck_cases{verdict="passed"} 1', (self.theirs.out / "metrics.txt").read_text())
@@ -166,7 +166,7 @@ class Gate(unittest.TestCase):
         self.theirs.write("slowness", "1.1")
         self.ends(3, "--bench", "./drawn")
         self.assertTrue(self.theirs.summary().startswith("# Gate: fails: slower\n"))
-        self.assertRegex(self.theirs.summary(), r"\n## \d+ slower\n")
+        self.assertRegex(self.theirs.summary(), r"\n## Speed: \d+ slower\n")
         for side in ("base", "new"):  # as many rounds as the page says
             measured = json.loads((self.theirs.out / f"{side}.bench.json").read_text())["measurements"]
             self.assertEqual({len(one["samples"]) for one in measured}, {12})
@@ -200,6 +200,11 @@ class Gate(unittest.TestCase):
     def test_a_check_counts_by_its_exit_code(self):
         for code, ends in ((0, 0), (1, 1), (77, 77), (9, 70)):
             self.ends(ends, "--check", f"exit {code}")
+
+    def test_what_is_timed_counts_by_its_exit_code_as_well(self):
+        for code, ends in ((1, 1), (9, 70)):
+            self.ends(ends, "--bench", f'./drawn; test "$SIDE" = base || exit {code}', "--rounds", "5")
+            self.assertIn(f"- bench of new: exit code {code}\n", self.theirs.summary())
 
     def test_a_side_without_a_result_is_no_verdict(self):
         for command in ("false", 'test "$SIDE" = new && touch "$RESULT"', "kill -9 $$"):
@@ -249,6 +254,7 @@ class Gate(unittest.TestCase):
                             (["main", *given, "--rounds", "x"], "--rounds x"),
                             (["main", *given, "--margin", "2"], "--margin 2"),
                             (["main", *given, "--waivers", "/nowhere"], "'/nowhere' cannot be read"),
+                            (["main", *given, "--history", "/nowhere/h.db"], "'/nowhere/h.db' has no folder"),
                             (["main", *given, "--base", "/nowhere"], "--base '/nowhere' is no folder"),
                             (["main", *given, "--base", "/"], "want either"),
                             (["main", *given, "--cases"], "--cases wants a value"),

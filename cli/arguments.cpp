@@ -5,6 +5,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "cli/screen.h"
 #include "cli/usage_error.h"
@@ -69,6 +70,9 @@ std::string with_fix(const CLI::Error& error) {
     return "--" + text.substr(0, end) + " takes no value; leave it out";
   if (kind == "RequiredError")
     return text + "; give it";
+  static const std::regex outside("(.*): Value (.*) not in range (.*)");
+  if (std::smatch part; std::regex_match(text, part, outside))
+    return part.str(1) + ": got '" + part.str(2) + "'; want a whole number from " + part.str(3);
   if (kind == "ConversionError")
     return text + "; want a number";
   if (kind == "ExcludesError")

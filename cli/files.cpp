@@ -29,6 +29,18 @@ bool are_same_file(const std::string& one, const std::string& other) {
   return resolved(one) == resolved(other) || fs::equivalent(path_of(one), path_of(other), ignored);
 }
 
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  std::error_code ignored;  // who reads it says what is wrong with it
+  for (const std::string& path : paths) {
+    files.push_back(path);
+    for (const auto& entry : fs::directory_iterator(path, ignored))
+      if (entry.path().extension() == ".safetensors" || entry.path().filename() == "manifest.json")
+        files.push_back(entry.path());
+  }
+  return files;
+}
+
 void check_files(const std::vector<std::string>& inputs, const std::vector<Output>& outputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     const auto& [option, path] = *output;

@@ -16,6 +16,9 @@ struct Output {
 // spelt, and can be written. Throws UsageError and reports::Unwritable.
 void check_files(const std::vector<std::string>& inputs, const std::vector<Output>& outputs);
 
+// What is read of these: the files, and of folders, bundles or cases, the manifest and the tensors.
+std::vector<std::string> files_of(const std::vector<std::string>& paths);
+
 // Do both names lead to one file, which need not be there yet?
 bool are_same_file(const std::string& one, const std::string& other);
 

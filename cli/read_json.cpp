@@ -43,12 +43,14 @@ int64_t count_in(const nlohmann::json& value, const std::string& of) {
   return value;
 }
 
-nlohmann::json read_json(const std::string& path) {
+nlohmann::json read_json(const std::string& path, const std::string& fix) {
+  const std::string text = read_text(path, "a JSON file");
+  if (text.starts_with("SQLite format 3"))
+    throw UsageError("'" + path + "' is a database, no JSON; `ringcheck report export` writes a run of a history as a file");
   try {
-    return reports::parse_json(read_text(path, "a JSON file"));
+    return reports::parse_json(text);
   } catch (const std::invalid_argument& error) {
-    throw UsageError("'" + path + "' is no JSON: " + error.what() +
-                     "; name a file that ringcheck has written");
+    throw UsageError("'" + path + "' is no JSON: " + error.what() + "; " + fix);
   }
 }
 

@@ -16,7 +16,9 @@ std::string read_text(const std::string& path, const std::string& want);
 // How many, to 2^53. Throws std::invalid_argument where `value` is no count; `of` says of what.
 int64_t count_in(const nlohmann::json& value, const std::string& of);
 
-// Throws UsageError where the file cannot be read or reports::parse_json refuses it.
-nlohmann::json read_json(const std::string& path);
+// Throws UsageError where the file cannot be read or reports::parse_json refuses it; `fix` says what
+// would be right.
+nlohmann::json read_json(const std::string& path,
+                         const std::string& fix = "name a file that ringcheck has written");
 
 }  // namespace ringcheck::cli

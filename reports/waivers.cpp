@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "reports/failures.h"
+#include "reports/text.h"
 
 namespace ringcheck::reports {
 namespace {
@@ -37,6 +38,13 @@ bool is_day(const std::string& text) {
                                      std::chrono::day(number(3))).ok();
 }
 
+// It is printed, and must be nothing that a terminal obeys.
+bool has_control(const std::string& text) {
+  for (size_t at = 0; at < text.size(); at += std::max<size_t>(1, utf8_length(text, at)))
+    if (is_control(text, at)) return true;
+  return false;
+}
+
 Waiver parse(const json& entry, size_t number) {
   const auto refuse = [&](const std::string& why) {
     throw std::invalid_argument("waiver " + std::to_string(number) + " " + why + ", not " + entry.dump());
@@ -46,8 +54,10 @@ Waiver parse(const json& entry, size_t number) {
   for (const std::string& name : kMembers)
     if (!entry.contains(name) || !entry[name].is_string() || entry[name].get<std::string>().empty())
       refuse("has a text as " + name);
-  for (const auto& [name, value] : entry.items())
+  for (const auto& [name, value] : entry.items()) {
     if (!kMembers.contains(name)) refuse("has no member but case, finding, reason and until");
+    if (has_control(value)) refuse("has no control characters in its " + name);
+  }
   if (!is_day(entry["until"])) refuse("has a day such as 2027-01-31 as until");
   return {entry["case"], entry["finding"], entry["reason"], entry["until"]};
 }

@@ -4,6 +4,7 @@
 """ci/formats/readers_test.py   every format of `ringcheck report render`, of the program RINGCHECK_PROGRAM, read by
 who reads it: xmllint with the schema of Jenkins' xUnit plugin, promtool, Google Benchmark's compare.py."""
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -103,6 +104,24 @@ class OpenMetrics(unittest.TestCase):
                 for statistic, of in (("median", statistics.median), ("least", min), ("most", max)):
                     self.assertAlmostEqual(self.value(samples, *words, f'statistic="{statistic}"'), of(one["samples"]))
 
+    def test_its_time_is_that_of_the_start_wherever_it_is_written(self):
+        started = json.loads(MEASURED[0].read_text())["environment"]["started"]
+        done = run(PROGRAM, "report", "render", MEASURED[0], "--as", "openmetrics", env=os.environ | {"TZ": "JST-9"})
+        times = {int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines() if not line.startswith("#")}
+        self.assertEqual(times, {datetime.datetime.fromisoformat(started.replace("Z", "+00:00")).timestamp()})
+
+    def test_names_end_in_their_unit(self):
+        words = {"s": "_seconds", "B": "_bytes"}
+        for path in MEASURED:
+            lines = rendered(path, "openmetrics").read_text().splitlines()
+            units = {one["name"]: one["unit"] for one in json.loads(path.read_text())["measurements"]}
+            self.assertTrue(set(units.values()) & set(words))
+            for name, unit in units.items():
+                metrics = {line.split("{")[0] for line in lines if f'measurement="{name}"' in line}
+                self.assertEqual(len(metrics), 1, name)
+                if unit in words:
+                    self.assertTrue(metrics.pop().endswith(words[unit]), name)
+
     def test_any_text_can_be_a_label(self):
         def spoil(data):
             data["environment"]["host"] = 'a"b\\c\nd'
@@ -136,6 +155,16 @@ class GoogleBenchmark(unittest.TestCase):
         rate = next(one for one in data["measurements"] if one["name"] == "FLOP/s")
         self.assertEqual(entry["FLOP/s"], rate["samples"][0])
 
+    def test_a_time_is_as_long_as_it_was(self):
+        units = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}  # of Google Benchmark
+        for path in MEASURED:
+            entries = json.loads(rendered(path, "google-benchmark").read_text())["benchmarks"]
+            samples = [sample for one in json.loads(path.read_text())["measurements"] if one["unit"] == "s" for sample in one["samples"]]
+            self.assertEqual(len(entries), len(samples))
+            for entry, sample in zip(entries, samples):
+                for time in ("real_time", "cpu_time"):
+                    self.assertAlmostEqual(entry[time] * units[entry["time_unit"]] / sample, 1)
+
 
 NUMBERS = {"type": "object", "additionalProperties": {"type": "number"}}
 # As their pages describe what they read.
@@ -166,6 +195,7 @@ class Dashboards(unittest.TestCase):
             measured = json.loads(path.read_text())["measurements"]
             for better in ("smaller", "larger"):
                 values = json.loads(rendered(path, f"github-action-benchmark-{better}").read_text())
+                self.assertEqual([one["unit"] for one in values], [one["unit"] for one in measured if one["better"] == better])
                 self.assertEqual([one["value"] for one in values],
                                  [statistics.median(one["samples"]) for one in measured if one["better"] == better])
             bencher = json.loads(rendered(path, "bencher").read_text())

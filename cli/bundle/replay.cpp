@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/bundle/bundle.h"
 #include "cli/environment.h"
+#include "cli/files.h"
 #include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
@@ -125,10 +126,7 @@ void print(const Replay& replay, int code, std::ostream& screen) {
 }
 
 int run(const Options& options) {
-  if (!options.json.empty() && options.json == options.junit)
-    throw UsageError("--json and --junit name the same file '" + options.json + "'");
-  for (const std::string& file : {options.json, options.junit})
-    if (!file.empty()) reports::check_writable(file);
+  check_files(files_of({options.folder}), {{"--json", options.json}, {"--junit", options.junit}});
   const Replay done = replay(options.folder);
   const int code = exit_code_of(done);
   print(done, code, reports::screen_beside(options.junit == "-" ? options.junit : options.json));

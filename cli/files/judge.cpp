@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/arguments.h"
+#include "cli/files.h"
 #include "cli/files/dump.h"
 #include "cli/process/folder.h"
 #include "cli/progress.h"
@@ -21,7 +22,6 @@
 #include "cli/workers/dealing.h"
 #include "parity/case/text/nearest.h"
 #include "parity/subject/files/cases_folder.h"
-#include "reports/file.h"
 #include "reports/screen/console.h"
 #include "reports/text.h"
 
@@ -174,10 +174,7 @@ bool is_folder(const std::string& path) {
 
 int run(Options options) {
   Telling& telling = options.telling;
-  if (!telling.json.empty() && telling.json == telling.junit)
-    throw UsageError("--json and --junit name the same file '" + telling.json + "'");
-  for (const std::string& file : {telling.json, telling.junit})
-    if (!file.empty()) reports::check_writable(file);
+  check_files(files_of(options.paths), {{"--json", telling.json}, {"--junit", telling.junit}});
   if (!options.sample.empty()) telling.sample = sample_of(options.sample);
   const bool files = std::ranges::none_of(options.paths, is_folder) &&
                      (!options.mask.empty() || options.paths.size() > 1 ||

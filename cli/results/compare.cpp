@@ -107,6 +107,8 @@ class Reader {
 
 reports::Comparison compared(const Words& words) {
   Reader reader(words.history);
+  std::optional<reports::Waivers> waivers;
+  if (!words.waivers.empty()) waivers = read_waivers(words.waivers);
   reports::Side base = reader.side(words.base), new_ = reader.side(words.new_);
   check_ignored(words.ignore, base, new_);
   reports::SpeedQuestion question = words.question;
@@ -116,7 +118,7 @@ reports::Comparison compared(const Words& words) {
   const reports::Ignored ignored{words.across_machines, {words.ignore.begin(), words.ignore.end()}};
   try {
     reports::Comparison all = reports::compare(std::move(base), std::move(new_), ignored, question);
-    if (!words.waivers.empty()) reports::apply(read_waivers(words.waivers), all);
+    if (waivers) reports::apply(*waivers, all);
     return all;
   } catch (const reports::Incomparable& error) {
     throw UsageError(error.what());

@@ -24,7 +24,9 @@ int run(const Words& words) {
   reports::History history(words.history);
   const int64_t removed = words.keep > 0 ? history.keep_newest(words.keep)
                                          : history.remove_before(words.before);
-  std::cout << "removed " << removed << " runs, " << history.list().size() << " are left" << std::endl;
+  const size_t left = history.list().size();
+  std::cout << "removed " << removed << (removed == 1 ? " run, " : " runs, ") << left
+            << (left == 1 ? " is left" : " are left") << std::endl;
   return 0;
 }
 

@@ -12,7 +12,7 @@ namespace ringcheck::cli {
 
 reports::Waivers read_waivers(const std::string& path) {
   constexpr size_t kDay = 10;  // of 2026-11-22T05:28:01Z
-  const nlohmann::json json = read_json(path);
+  const nlohmann::json json = read_json(path, "want {\"waivers\": [...]}");
   try {
     return {json, environment().started.substr(0, kDay)};
   } catch (const std::invalid_argument& error) {

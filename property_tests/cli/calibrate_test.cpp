@@ -50,7 +50,7 @@ TEST_F(Calibrate, RefusesWhatItCannotWriteBeforeItWorks) {
 TEST_F(Calibrate, AFewSeedsAreRefused) {
   const Ran ran = ringcheck({"calibrate", "--seeds", "19", "--contract", file()});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--seeds: Value 19 not in range 20"));
+  EXPECT_THAT(ran.err, HasSubstr("--seeds: got '19'; want a whole number from 20 to 100000"));
 }
 
 // Here: every constant that stands is kept, or stricter, and every chart is there again.

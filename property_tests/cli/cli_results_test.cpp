@@ -60,7 +60,7 @@ TEST_F(Results, GoIntoAHistoryAndOutOfIt) {
   EXPECT_EQ(ringcheck({"report", "export", history(), scaling}).out, read_text(kScaling));
   EXPECT_THAT(ringcheck({"report", "show", history(), scaling}).out,
               AllOf(HasSubstr("run " + scaling), HasSubstr("tflops_per_device"), HasSubstr("3 passed")));
-  EXPECT_THAT(ringcheck({"report", "prune", history(), "--keep", "1"}).out, HasSubstr("removed 1 runs, 1 are left"));
+  EXPECT_THAT(ringcheck({"report", "prune", history(), "--keep", "1"}).out, HasSubstr("removed 1 run, 1 is left"));
   EXPECT_THAT(ringcheck({"report", "show", history(), "latest"}).out, HasSubstr(cases_of_smoke() + " passed"));
 }
 
@@ -128,6 +128,7 @@ TEST_F(Results, AreComparedFromFilesAndFromAHistory) {
   const std::string id = add.out.substr(6, 36);
   EXPECT_EQ(ringcheck({"compare", id, worse, "--history", history()}).code, 4);
   EXPECT_EQ(ringcheck({"compare", "nothing", worse, "--history", history()}).code, 2);
+  EXPECT_THAT(ringcheck({"compare", history(), worse}).err, HasSubstr("history.db' is a database, no JSON; `ringcheck report export`"));
 }
 
 TEST_F(Results, OfASlowerBuildAreFound) {
@@ -184,6 +185,9 @@ TEST_F(Results, AreWaived) {
   EXPECT_EQ(waived("rank 0: forward.messages", "2020-12-31").code, 1);
   EXPECT_EQ(waived("rank 1: forward.messages", "9999-12-31").code, 1);
   EXPECT_EQ(waived("rank 0: forward.messages", "tomorrow").code, 2);
+  write_text(file("cut.json"), "{\"waivers\": [");
+  EXPECT_THAT(ringcheck({"compare", kSmoke, "nothing.json", "--waivers", file("cut.json")}).err,
+              AllOf(HasSubstr("cut.json' is no JSON"), HasSubstr("want {\"waivers\": [...]}")));
   const Ran verify = ringcheck({"verify", "--case", "ring:p2p/P2/s40/d16/float32", "--waivers", file("w.json")});
   EXPECT_EQ(verify.code, 2);
   EXPECT_THAT(verify.err, HasSubstr("waiver 1 has a day such as"));

@@ -39,6 +39,7 @@ class OwnFiles : public GuardTest {
     const std::string smoke = kResults + "smoke.json", faults = kResults + "faults.json",
                       limits = kResults + "sensitivity.json", clean = kResults + "clean.summary.json";
     return {{{"guard", "IN"}, path("dump"), {"--json", "--junit"}},
+            {{"judge", "IN", "--mask", "causal"}, path("dump"), {"--json", "--junit"}},
             {{"verify", "--list", "--tensors", "IN"}, path("dump"), {"--json", "--junit"}},
             {{"verify", "--list", "--waivers", "IN"}, file("waivers"), {"--json", "--junit"}},
             {{"compare", "IN", "x"}, smoke, {"--json", "--markdown"}},

@@ -129,6 +129,15 @@ TEST_F(JournalTest, LastsUntilItsLastLine) {
   EXPECT_EQ(seconds(first + began + ended.dump() + "\n"), 9.25);
 }
 
+TEST_F(JournalTest, EveryOneThatIsLeftIsKept) {
+  for (const std::string number : {"1", "2", "3"}) {
+    write_text(path(), "left by run " + number);
+    EXPECT_EQ(Journal(path()).earlier(), path() + "." + number);
+  }
+  for (const std::string number : {"1", "2", "3"})
+    EXPECT_EQ(read_text(path() + "." + number), "left by run " + number);
+}
+
 TEST_F(JournalTest, HasOneWriter) {
   {
     const Journal journal(path());

@@ -123,6 +123,9 @@ TEST(Waivers, OfAnotherFormAreRefused) {
     EXPECT_THROW(Waivers(file, kToday), std::invalid_argument) << file;
   for (const char* no_day : {"2026-02-31", "2027-02-29", "2026-04-31", "2026-00-10", "2026-01-00", "2026-1-1"})
     EXPECT_THROW(of({entry("a", "b", no_day)}), std::invalid_argument) << no_day;
+  for (const char* odd : {"\x1b[31mred", "two\nlines", "\xc2\x9b" "31m"})
+    EXPECT_THROW(of({entry("a", odd)}), std::invalid_argument) << odd;
+  EXPECT_FALSE(of({entry("a", "\u00e9")}).empty());
   EXPECT_FALSE(of({entry("a", "b", "2028-02-29")}).empty());
   EXPECT_TRUE(of({}).empty());
 }

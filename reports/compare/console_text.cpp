@@ -72,7 +72,7 @@ std::string console_text(const Comparison& comparison) {
     text += list(changes, static_cast<ChangeKind>(kind));
   text += speed_table(comparison);
   const Correctness& cases = comparison.correctness;
-  return text + "\n" + headline(comparison) + "; " + std::to_string(cases.cases) + " cases, " +
+  return text + "\n" + headline(comparison) + "; " + std::to_string(cases.cases) + (cases.cases == 1 ? " case, " : " cases, ") +
          std::to_string(cases.added) + " of them new; " + std::to_string(comparison.speeds.series.size()) +
          " series, " + std::to_string(decided(comparison.speeds)) + " of them decided\n";
 }

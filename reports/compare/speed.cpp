@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "reports/median.h"
@@ -19,14 +20,15 @@ using Pairs = std::map<std::string, Pair>;
 
 void collect(Pairs& pairs, std::vector<const Measurement*> Pair::*side, const Side& runs,
              const Ignored& ignored) {
-  for (size_t i = 0; i < runs.runs.size(); ++i)
+  for (size_t i = 0; i < runs.runs.size(); ++i) {
+    std::set<std::string> here;
     for (const Measurement& one : runs.runs[i].measurements) {
-      auto& found = pairs[key_of(one, ignored)].*side;
-      if (found.size() > i)
-        throw Incomparable("'" + runs.names[i] + "' has " + key_of(one, ignored) +
-                           " twice, after what --ignore takes away");
-      found.push_back(&one);
+      const std::string key = key_of(one, ignored);
+      if (!here.insert(key).second)
+        throw Incomparable("'" + runs.names[i] + "' has " + key + " twice, after what --ignore takes away");
+      (pairs[key].*side).push_back(&one);
     }
+  }
 }
 
 // Numbers of different units have no ratio.
@@ -99,8 +101,9 @@ std::optional<Interval> interval_of(Speed& speed, const Pair& pair, double alpha
     speed.effect = cliffs_delta(base, now);
     return interval;
   }
-  std::vector<double> earlier = question.history ? question.history(*pair.base.front())
-                                                 : std::vector<double>();
+  // Medians of runs vary less than samples do: their spread is no measure of these.
+  const bool by_history = question.history && !question.interleaved;
+  std::vector<double> earlier = by_history ? question.history(*pair.base.front()) : std::vector<double>();
   std::erase_if(earlier, [](double x) { return !(std::isfinite(x) && x > 0); });
   if (const auto spread = spread_of(slowness(earlier, one)); spread && spread->deviation > 0) {
     speed.how = "spread of " + std::to_string(spread->runs) + " earlier runs";
@@ -109,9 +112,9 @@ std::optional<Interval> interval_of(Speed& speed, const Pair& pair, double alpha
     return interval;
   }
   speed.how = std::to_string(base.size()) + " against " + std::to_string(now.size()) + " " + values +
-              "; want " + std::to_string(fewest_for_ranks(alpha)) +
-              " a side, or " +
-              std::to_string(kFewestEarlier) + " earlier runs of this machine in --history";
+              "; want " + std::to_string(fewest_for_ranks(alpha)) + " a side";
+  if (!question.interleaved)
+    speed.how += ", or " + std::to_string(kFewestEarlier) + " earlier runs of this machine in --history";
   return std::nullopt;
 }
 

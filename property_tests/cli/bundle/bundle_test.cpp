@@ -93,6 +93,18 @@ TEST_F(Bundles, AFailedCaseIsMadeSmallerAndReplaysToTheSameBits) {
   EXPECT_EQ(figures(replayed(bundle)), figures(kept["result"]));
 }
 
+// Of one token every output is right, and only what is sent is not: that is another failure.
+TEST_F(Bundles, AWrongCaseIsNotMadeSmallerIntoOneThatOnlyCountsOtherwise) {
+  const Ran ran = verify({"--case", "subject:planted[context_parallelism_off]/headtail/causal/P2/hq1/hkv1/s24/d8/float64",
+                          "--oracles", "counters,parity"});
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  ASSERT_EQ(bundles().size(), 1U) << ran.err;
+  const json kept = manifest(bundles().front());
+  EXPECT_TRUE(kept.contains("shrunk"));
+  for (const json& oracle : kept["result"]["oracles"])
+    if (oracle["name"] == "parity") EXPECT_EQ(oracle["verdict"], "fail") << kept["case"];
+}
+
 TEST_F(Bundles, OfProcessesHoldWhatTheRunSaid) {
   const Ran ran = launched({"--case", kPlanted + "mpi/P2/s60/d16/float32/rope:half[10000]"});
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
@@ -215,6 +227,18 @@ TEST_F(SpoiltBundles, AreRefused) {
           "without the file value-sum-3");
   refused(folder_.file("missing"), "is not there");
   refused(good_ + "/manifest.json", "is no folder");
+}
+
+TEST_F(SpoiltBundles, AreNotWhatAReplayWrites) {
+  for (const auto& [name, file] : manifest(good_)["files"].items())
+    for (const char* option : {"--json", "--junit"}) {
+      const Ran ran = ringcheck({"replay", good_, option, good_ + "/../" + fs::path(good_).filename().string() + "/" + name});
+      EXPECT_EQ(ran.code, 2);
+      EXPECT_THAT(ran.err, HasSubstr("is what is read"));
+    }
+  EXPECT_EQ(ringcheck({"replay", good_, "--json", good_ + "/manifest.json"}).code, 2);
+  EXPECT_EQ(ringcheck({"replay", good_, "--json", folder_.file("x"), "--junit", folder_.path() + "/./x"}).code, 2);
+  EXPECT_EQ(ringcheck({"replay", good_}).code, 1);
 }
 
 TEST_F(SpoiltBundles, WithAnotherVerdictAreNotBelieved) {

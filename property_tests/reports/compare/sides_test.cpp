@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "property_tests/reports/full_result.h"
 #include "reports/compare/comparison.h"
 
@@ -48,6 +50,19 @@ TEST(Sides, AreJudgedWhereAllOfTheirRunsAre) {
     EXPECT_THAT(changes({kPass, kPass}, once), ::testing::ElementsAre("no longer judged: oracle parity"));
     EXPECT_THAT(changes(once, {kOpen}), ::testing::IsEmpty());
   }
+}
+
+// It would bear the next failure of this name.
+TEST(Sides, AWaiverOfWhatPassesAgainIsToGo) {
+  const auto waived = [](Status base, Status now) {
+    const nlohmann::json entry{{"case", "*"}, {"finding", "parity"}, {"reason", "known"}, {"until", "2026-01-31"}};
+    Comparison all = compare({{"base"}, {with(base)}}, {{"new"}, {with(now)}}, {}, {});
+    apply(Waivers({{"waivers", {entry}}}, "2026-01-01"), all);
+    return exit_code(all);
+  };
+  EXPECT_EQ(waived(kPass, kFail), 0);
+  EXPECT_EQ(waived(kFail, kFail), 0);
+  EXPECT_EQ(waived(kFail, kPass), 1);
 }
 
 }  // namespace

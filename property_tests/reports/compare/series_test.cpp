@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of a series stands for a run, what for a sample, and which side is which.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "property_tests/reports/full_result.h"
+#include "reports/compare/comparison.h"
+
+namespace ringcheck::reports {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Measurement measured(const std::string& name, std::vector<double> samples) {
+  return {name, {{"P", "4"}}, "s", {samples.begin(), samples.end()}, "smaller", {}};
+}
+
+// Twice, one after the other.
+std::vector<double> repeated(std::vector<double> values) {
+  const std::vector<double> once = values;
+  values.insert(values.end(), once.begin(), once.end());
+  return values;
+}
+
+Side side(const std::vector<Result>& runs, const std::string& name) {
+  Side side;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    side.names.push_back(name + std::to_string(i));
+    side.runs.push_back(runs[i]);
+  }
+  return side;
+}
+
+Comparison of(const Result& base, const Result& now, const SpeedQuestion& question) {
+  return compare(side({base}, "base"), side({now}, "new"), {}, question);
+}
+
+// How far the medians of runs differ says too little of how far samples do.
+TEST(Series, SamplesInTurnsAreNotJudgedByAHistory) {
+  SpeedQuestion question;
+  question.history = [](const Measurement&) { return repeated({1, 1.01, 1, 1.02, 1, 0.99, 1.01, 1, 1.01, 1}); };
+  Result base = result_of({}), now = result_of({});
+  base.measurements = {measured("time", {1, 1.3, 0.8})};
+  now.measurements = {measured("time", {1.2, 1.3, 1.1})};
+  EXPECT_EQ(exit_code(of(base, now, question)), 3);
+  question.interleaved = true;
+  EXPECT_EQ(exit_code(of(base, now, question)), 6);
+  EXPECT_THAT(console_text(of(base, now, question)),
+              AllOf(HasSubstr("3 against 3 samples; want 4 a side"), Not(HasSubstr("--history"))));
+}
+
+// Also where another run of its side has not measured it at all.
+TEST(Series, OneRunHasASeriesOnce) {
+  Result none = result_of({case_of(Status::kPass)}), once = none, twice = none;
+  once.measurements = twice.measurements = {measured("time", {1})};
+  twice.measurements.push_back(twice.measurements[0]);
+  twice.measurements[1].parts["P"] = "8";
+  const Ignored ignored{false, {"P"}};
+  EXPECT_NO_THROW(compare(side({once}, "base"), side({none, once}, "new"), ignored, {}));
+  for (const std::vector<Result>& runs : {std::vector{twice}, {once, twice}, {none, twice}})
+    EXPECT_THROW(compare(side({once}, "base"), side(runs, "new"), ignored, {}), Incomparable);
+}
+
+// What the samples of one run have in common is no property of its code, however far one of them lies off.
+TEST(Series, ARunIsItsMedian) {
+  const auto runs = [](double time) {
+    std::vector<Result> all;
+    for (const double noise : {1.0, 1.01, 0.99, 1.02, 0.98, 1.03}) {
+      all.push_back(result_of({}));
+      all.back().measurements = {measured("time", {time * noise, 1000 * time, time * noise, 0.1, time * noise})};
+    }
+    return all;
+  };
+  const Comparison slower = compare(side(runs(1), "base"), side(runs(1.5), "new"), {}, {});
+  ASSERT_EQ(slower.speeds.series.size(), 1U);
+  EXPECT_EQ(slower.speeds.series[0].base_values, 6U);
+  EXPECT_NEAR(slower.speeds.series[0].base_median, 1.005, 1e-9);
+  EXPECT_NEAR(slower.speeds.series[0].slowdown->high, 1.5, 0.1);
+}
+
+TEST(Series, JsonTellsBaseFromNew) {
+  CaseResult test = case_of(Status::kPass);
+  test.ranks.resize(1);
+  test.ranks[0].forward.messages = 3;
+  Result base = result_of({test}), now = base;
+  now.cases[0].ranks[0].forward.messages = 2;
+  base.measurements = {measured("time", {1, 1.5, 4})};
+  now.measurements = {measured("time", {2, 2.5})};
+  SpeedQuestion question;
+  question.interleaved = true;
+  const nlohmann::json file = to_json(of(base, now, question)), speed = file["speed"][0];
+  EXPECT_EQ(speed["base"], (nlohmann::json{{"values", 3}, {"median", 1.5}}));
+  EXPECT_EQ(speed["new"], (nlohmann::json{{"values", 2}, {"median", 2.25}}));
+  EXPECT_EQ(file["changes"][0]["base"], "3");
+  EXPECT_EQ(file["changes"][0]["new"], "2");
+  EXPECT_EQ(file["base"][0]["name"], "base0");
+  EXPECT_EQ(file["new"][0]["name"], "new0");
+}
+
+}  // namespace
+}  // namespace ringcheck::reports
