@@ -6,7 +6,7 @@
 namespace ringcheck::parity {
 namespace {
 
-// A subject that leaves out a tensor would pass wherever that tensor is looked at. It fails by this
+// A subject that leaves out a tensor would pass wherever that tensor is not looked at. It fails by this
 // oracle, which the runner asks in that case even if it was not chosen.
 OracleVerdict judge(const Evidence& evidence) {
   OracleVerdict verdict;
@@ -24,7 +24,7 @@ OracleVerdict judge(const Evidence& evidence) {
 const Oracles::Add registered{
     "returned",
     {.proves = "O, L, dQ, dK and dV came back from every rank, but for those that the subject says it "
-               "has not",
+               "has not, and no rank wrote into what it was given",
      .judge = judge, .rigour = Oracle::Rigour::kExact, .cost = "1", .of_form = true}};
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "cp/attention/autograd.h"
+#include "parity/subject/given.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -138,8 +140,11 @@ RankOutput context_parallel_with(ContextParallel::Options parts, Communicator& c
                                  const RankInput& input) {
   if (input.layout) parts.plan.layout = *input.layout;
   const Problem local = input.local.to(comm.device(), true);
+  const Given given(local);
   RankOutput output = input.by_autograd ? through_autograd(comm, parts, local)
                                         : both_passes(comm, parts, local, input.meanwhile);
+  if (const int64_t changed = given.changed(local))
+    throw std::runtime_error("attention wrote into " + Given::names(changed) + ", which it was given");
   output.did_as_asked = input.by_autograd || input.meanwhile || input.layout;
   return output;
 }

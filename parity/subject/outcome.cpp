@@ -11,6 +11,7 @@
 #include "parity/subject/calls.h"
 #include "parity/subject/further_tensors.h"
 #include "parity/subject/gather.h"
+#include "parity/subject/given.h"
 #include "parity/subject/pads.h"
 #include "parity/subject/rank_numbers.h"
 
@@ -140,6 +141,24 @@ Promise promise_for(const Run& run, const Subject& subject) {
   return promise;
 }
 
+// What a rank wrote to of what it was given; of several ranks the first.
+struct Changed {
+  int rank = 0;
+  int64_t inputs = 0;
+};
+
+Changed agreed(Communicator& comm, int64_t changed) {
+  constexpr int64_t kInputs = 16;
+  const int64_t first = comm.agree_max(changed == 0 ? 0 : (comm.size() - comm.rank()) * kInputs + changed);
+  return {comm.size() - static_cast<int>(first / kInputs), first % kInputs};
+}
+
+void note_changed(const Changed& changed, Outcome& outcome) {
+  if (changed.inputs != 0)
+    outcome.missing.push_back(
+        c10::str(Given::names(changed.inputs), ": rank ", changed.rank, " wrote into what it was given"));
+}
+
 int64_t wrong_pads_of(const Run& run, int rank, const RankOutput& output) {
   const Layout layout = layout_of(run);
   return wrong_pads(run.test, layout.queries.at(rank), layout.keys.at(rank), output);
@@ -151,11 +170,14 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   const RankInput input = input_of(run, world.rank());
   const std::shared_ptr<void> around =
       run.surroundings ? run.surroundings(world, test) : std::shared_ptr<void>();
+  const Given given(input.local);
   RankOutput own = called(run, world, subject, input);
+  const int64_t changed = given.changed(input.local);
   own.record.wrong_pads = wrong_pads_of(run, world.rank(), own);
   Outcome outcome;
   collect(world, run, promise, own, outcome);
   collect_further(world, test, own, outcome);
+  note_changed(agreed(world, changed), outcome);
   outcome.ranks = collect(world, own.record);
   if (run.timeline) add_timelines(world, own.record.timeline, outcome.ranks);
   outcome.withheld = withheld(promise);
@@ -216,7 +238,8 @@ Outcome solve_whole(const Run& run, const WholeSubject& subject) {
   if (const auto reason = refuses(run, subject)) throw std::logic_error(*reason);
   const Promise promise = subject.promise(run.test);
   std::vector<RankInput> inputs;
-  for (int rank = 0; rank < run.test.world; ++rank) inputs.push_back(input_of(run, rank));
+  std::vector<Given> given;
+  for (int rank = 0; rank < run.test.world; ++rank) given.emplace_back(inputs.emplace_back(input_of(run, rank)).local);
   std::vector<RankOutput> ranks;
   for (int call = 0; call < run.calls; ++call) ranks = subject.solve(run.test, inputs);
   if (static_cast<int>(ranks.size()) != run.test.world)
@@ -227,6 +250,7 @@ Outcome solve_whole(const Run& run, const WholeSubject& subject) {
     ranks[rank].record.wrong_pads = wrong_pads_of(run, static_cast<int>(rank), ranks[rank]);
     ranks[rank].record.grown_bytes = RankRecord::kUnseen;
     outcome.ranks.push_back(ranks[rank].record);
+    note_changed({static_cast<int>(rank), given[rank].changed(inputs[rank].local)}, outcome);
   }
   put_together(run.test, promise, ranks, outcome);
   outcome.withheld = withheld(promise);

@@ -87,5 +87,15 @@ TEST(Positions, MillionsOfTokensAreCountedExactly) {
   EXPECT_EQ(visible_pairs({Full{}, s}, queries, {{1, s / 3, 3}}), 4 * (s / 3));
 }
 
+// And blocks of more than 2^31 pairs, whose queries and keys follow each other.
+TEST(Positions, BillionsOfPairsAreCountedExactly) {
+  const int64_t s = int64_t{1} << 20;
+  const Positions all{{0, s}};
+  EXPECT_EQ(visible_pairs({Full{}, s}, all, all), s * s);
+  EXPECT_EQ(visible_pairs({Causal{}, s}, all, all), s * (s + 1) / 2);
+  EXPECT_EQ(visible_pairs({Window{s / 2}, s}, all, all), s / 2 * (s / 2 + 1) / 2 + s / 2 * (s / 2));
+  EXPECT_EQ(visible_pairs({Prefix{s / 2}, s}, all, all), s / 2 * (s / 2) + (s / 2 + 1 + s) * (s / 2) / 2);
+}
+
 }  // namespace
 }  // namespace ringcheck

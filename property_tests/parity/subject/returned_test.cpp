@@ -101,6 +101,39 @@ TEST(Returned, RejectsATensorThatIsMissingInAFurtherRunOnly) {
               testing::Contains("in a further run, for repetition, dk: not returned"));
 }
 
+// Ours, which turns one of the tensors that a rank is given the other way round in its place.
+class Turning final : public parity::Subject {
+ public:
+  explicit Turning(at::Tensor parity::Problem::*input) : input_(input) {}
+  std::optional<std::string> refuses(const parity::Case& test) const override { return ours_->refuses(test); }
+  parity::Promise promise(const parity::Case& test) const override { return ours_->promise(test); }
+  RankOutput run(Communicator& comm, const parity::Case& test, const parity::RankInput& input) const override {
+    RankOutput output = ours_->run(comm, test, input);
+    const at::Tensor& x = input.local.*input_;
+    if (comm.rank() > 0) x.copy_(x.flip(2));
+    return output;
+  }
+
+ private:
+  parity::SharedSubject ours_ = parity::subject_of(a_case());
+  at::Tensor parity::Problem::*input_;
+};
+
+// Whoever calls attention goes on using what it gave.
+TEST(Returned, NamesTheRankThatWritesIntoWhatItWasGiven) {
+  using parity::Problem;
+  for (const auto& [name, input] : {std::pair("q", &Problem::q), {"k", &Problem::k}, {"v", &Problem::v}, {"dO", &Problem::d_o}})
+    for (const std::string dtype : {"float32", "bf16", "float64"}) {
+      parity::RunOptions options = judged_by({"census"});
+      options.subject = std::make_shared<Turning>(input);
+      const parity::Verdict verdict =
+          verify(parity::parse_case("full/P3/b2/hq4/hkv2/s36/d8/" + dtype), options);
+      EXPECT_EQ(verdict.status, Status::kFail) << name;
+      EXPECT_THAT(oracle(verdict, "returned").findings,
+                  testing::ElementsAre(std::string(name) + ": rank 1 wrote into what it was given"));
+    }
+}
+
 // What a subject says that it cannot show is named as not judged, and the rest is judged. O is no
 // such thing.
 TEST(Returned, AcceptsWhatTheSubjectSaysThatItHasNot) {

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "parity/case/problem.h"
+
+namespace ringcheck::parity {
+
+// What a rank is given: whoever calls attention goes on using q, k, v and dO, pads included.
+class Given {
+ public:
+  // Remembers a trace of the bits, not the tensors.
+  explicit Given(const Problem& problem);
+
+  // Which of the tensors are no longer as they were, one bit for each.
+  int64_t changed(const Problem& now) const;
+  // Their names, "k, v".
+  static std::string names(int64_t changed);
+
+ private:
+  using Trace = std::array<int64_t, 2>;
+  static Trace trace_of(const at::Tensor& x);
+
+  std::array<Trace, 4> traces_;
+};
+
+}  // namespace ringcheck::parity
