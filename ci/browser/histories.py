@@ -42,7 +42,7 @@ def broken(result):
 
 def limits(factor, started):
     """Limits of detection, as a result of today has those of an earlier file."""
-    old = json.loads((RESULTS / "cpu_sensitivity.json").read_text())["limits"]
+    old = json.loads((RESULTS / "cpu_sensitivity.json").read_text())["sensitivity"]["limits"]
     environment = json.loads((RESULTS / "cpu_smoke.json").read_text())["environment"]
     new = [{**limit, "epsilon": limit["epsilon"] and limit["epsilon"] * factor} for limit in old]
     return earlier.limits_of({"trials": 20, "limits": new}, started, environment)
