@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "cp/attention/autograd.h"
-#include "parity/subject/given.h"
+#include "parity/subject/checks/given.h"
 
 namespace ringcheck::parity {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "cp/layout/shard.h"
 #include "parity/subject/calls.h"
+#include "parity/subject/checks/given.h"
+#include "parity/subject/checks/pads.h"
 #include "parity/subject/further_tensors.h"
 #include "parity/subject/gather.h"
-#include "parity/subject/given.h"
-#include "parity/subject/pads.h"
 #include "parity/subject/rank_numbers.h"
 
 namespace ringcheck::parity {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/subject/given.h"
+#include "parity/subject/checks/given.h"
 
 #include <ATen/ATen.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parity/subject/pads.h"
+#include "parity/subject/checks/pads.h"
 
 #include <ATen/ATen.h>
 
