@@ -199,11 +199,10 @@ time_both() {
   done
 }
 
-# compare WHAT BASE NEW option...   a page of its own, beginning with what it comes to. What is timed is not asked all of which waivers speak.
+# compare WHAT BASE NEW option...   a page of its own, which begins with what it comes to.
 compare() {
-  local page=$out/$1 code=0 waivers=()
-  [[ $1 != correctness ]] || waivers=(${option[waivers]:+--waivers "${option[waivers]}"})
-  "$ringcheck" compare "${@:2}" "${waivers[@]}" --json "$page.json" --markdown "$page.md" || code=$?
+  local page=$out/$1 code=0
+  "$ringcheck" compare "${@:2}" --json "$page.json" --markdown "$page.md" || code=$?
   says "$1: $(sed -n '1s/^## //p' "$page.md" 2>/dev/null)" "$code"
 }
 
@@ -282,13 +281,14 @@ if [[ -n ${option[check]:-} ]]; then
 fi
 if [[ -n $ours || -n ${option[verify]:-} ]] && result_of verify base "$out/base.verify.json" &&
   result_of verify new "$out/new.verify.json"; then
-  compare correctness "$out/base.verify.json" "$out/new.verify.json"
+  compare correctness "$out/base.verify.json" "$out/new.verify.json" ${option[waivers]:+--waivers "${option[waivers]}"}
 fi
 [[ ! -s $out/new.verify.json || -e $out/new.verify.xml ]] || "$ringcheck" report render "$out/new.verify.json" --as junit ${option[waivers]:+--waivers "${option[waivers]}"} -o "$out/new.verify.xml"
 [[ ! -s $out/new.verify.json || -e $out/new.verify.md ]] || "$ringcheck" report render "$out/new.verify.json" --as markdown -o "$out/new.verify.md"
 [[ ! -s $out/new.verify.json ]] || "$ringcheck" report render "$out/new.verify.json" --as openmetrics -o "$out/metrics.txt"
 [[ ! -e $out/new.verify.xml ]] || mv "$out/new.verify.xml" "$out/junit.xml"
 if [[ -n $ours || -n ${option[bench]:-} ]] && time_both; then
+  # Without waivers: what is timed is not asked all of which they speak.
   compare speed "$out/base.bench.json" "$out/new.bench.json" --interleaved --margin "${option[margin]}"
 fi
 dashboard >"$out/dashboard.log" 2>&1 || says "the dashboard (dashboard.log)" 70

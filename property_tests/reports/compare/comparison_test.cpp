@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "property_tests/cli/program.h"
+#include "property_tests/reports/compare/two_sides.h"
 #include "property_tests/reports/full_result.h"
 #include "property_tests/reports/json_schema.h"
-#include "reports/compare/comparison.h"
 #include "reports/envelope.h"
 
 namespace ringcheck::reports {
@@ -37,31 +37,7 @@ CaseResult judged_case(const std::string& name) {
   return test;
 }
 
-Measurement measured(const std::string& name, std::vector<double> samples) {
-  return {name, {{"P", "4"}}, "s", {samples.begin(), samples.end()}, "smaller", {}};
-}
-
-// Twice, one after the other.
-std::vector<double> repeated(std::vector<double> values) {
-  const std::vector<double> once = values;
-  values.insert(values.end(), once.begin(), once.end());
-  return values;
-}
-
 Result good() { return result_of({judged_case("a"), judged_case("b")}); }
-
-Side side(const std::vector<Result>& runs, const std::string& name = "run") {
-  Side side;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    side.names.push_back(name + std::to_string(i));
-    side.runs.push_back(runs[i]);
-  }
-  return side;
-}
-
-Comparison of(const Result& base, const Result& now, const SpeedQuestion& question = {}) {
-  return compare(side({base}, "base"), side({now}, "new"), {}, question);
-}
 
 TEST(Compare, EqualResultsAreNotWorse) {
   const Comparison equal = of(good(), good());

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "property_tests/reports/compare/two_sides.h"
 #include "property_tests/reports/full_result.h"
-#include "reports/compare/comparison.h"
 
 namespace ringcheck::reports {
 namespace {
@@ -16,30 +16,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-Measurement measured(const std::string& name, std::vector<double> samples) {
-  return {name, {{"P", "4"}}, "s", {samples.begin(), samples.end()}, "smaller", {}};
-}
-
-// Twice, one after the other.
-std::vector<double> repeated(std::vector<double> values) {
-  const std::vector<double> once = values;
-  values.insert(values.end(), once.begin(), once.end());
-  return values;
-}
-
-Side side(const std::vector<Result>& runs, const std::string& name) {
-  Side side;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    side.names.push_back(name + std::to_string(i));
-    side.runs.push_back(runs[i]);
-  }
-  return side;
-}
-
-Comparison of(const Result& base, const Result& now, const SpeedQuestion& question) {
-  return compare(side({base}, "base"), side({now}, "new"), {}, question);
-}
 
 // How far the medians of runs differ says too little of how far samples do.
 TEST(Series, SamplesInTurnsAreNotJudgedByAHistory) {

@@ -84,13 +84,14 @@ function ratioDot(row, most) {
 function viewCompare() {
   if (!comparable().length) return [empty("No run satisfies the filters.")];
   const {runs, new_, base} = chosenRuns(), options = runs.slice().reverse().map((run) => [run.id, runLabel(run)]);
-  const head = card("What changed between two commits", "A first look; whether a difference is one, with an interval, says the command",
-    h("div", {class: "controls wide"}, choice("Base", options, base.id, (value) => go({base: value}), {name: "base"}), choice("New", options, new_.id, (value) => go({new: value}), {name: "new"})),
-    base === new_ ? null : commandLine("ringcheck compare " + base.id.slice(0, 8) + " " + new_.id.slice(0, 8) + " --history " + shellWord(D.name) + (base.machine === new_.machine ? "" : " --across-machines")),
-    base === new_ ? empty("These are the same run: choose another one, or add one that can be set beside it.") : base.machine === new_.machine ? null : h("p", {class: "warning"}, "\u25d0 Different machines: " + machineText(D.machines[base.machine]) + " against " + machineText(D.machines[new_.machine]) + "."));
-  if (base === new_) return [head];
+  const head = (...rest) => card("What changed between two commits", "A first look; whether a difference is one, with an interval, says the command",
+    h("div", {class: "controls wide"}, choice("Base", options, base.id, (value) => go({base: value}), {name: "base"}), choice("New", options, new_.id, (value) => go({new: value}), {name: "new"})), ...rest);
+  if (base === new_) return [head(empty("These are the same run: choose another one, or add one that can be set beside it."))];
+  const alike = base.machine === new_.machine;
   const rows = ratios(base, new_), errors = (row) => row.trend.what.name.startsWith("largest ");
-  return [head, casesCompared(base, new_), measuredCompared("Speed and other measurements", rows.filter((row) => !errors(row)), 80),
+  return [head(commandLine("ringcheck compare " + base.id.slice(0, 8) + " " + new_.id.slice(0, 8) + " --history " + shellWord(D.name) + (alike ? "" : " --across-machines")),
+    alike ? null : h("p", {class: "warning"}, "\u25d0 Different machines: " + machineText(D.machines[base.machine]) + " against " + machineText(D.machines[new_.machine]) + ".")),
+    casesCompared(base, new_), measuredCompared("Speed and other measurements", rows.filter((row) => !errors(row)), 80),
     measuredCompared("Largest errors of what passed", rows.filter(errors), 15)];
 }
 
