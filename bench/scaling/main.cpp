@@ -31,12 +31,26 @@ struct Options {
   int pairs = 10;
 };
 
+// What becomes of a case, the same on all ranks, and why, where it is said.
+struct Judged {
+  parity::Status status = parity::Status::kPass;
+  std::string why;
+};
+
+// The first finding of what is not as it should be.
+std::string why(const parity::Verdict& verdict) {
+  for (const parity::OracleVerdict& oracle : verdict.oracles)
+    if (oracle.status == parity::Status::kFail && !oracle.findings.empty())
+      return oracle.name + ": " + oracle.findings.front();
+  return verdict.reason;
+}
+
 // How the ranks of this program exist.
 class Worlds {
  public:
   virtual ~Worlds() = default;
   virtual bool speaks() const = 0;  // prints and writes
-  virtual parity::Status verify(const parity::Case& test) = 0;
+  virtual Judged verify(const parity::Case& test) = 0;
   virtual Timing time(const parity::Case& test, int pairs) = 0;
   virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
 };
@@ -44,12 +58,11 @@ class Worlds {
 class Threads final : public Worlds {
  public:
   bool speaks() const override { return true; }
-  parity::Status verify(const parity::Case& test) override {
+  Judged verify(const parity::Case& test) override {
     parity::RunOptions options;
     options.deadline = kDeadline;
     const parity::Verdict verdict = parity::verify(test, options);
-    if (verdict.status != parity::Status::kPass) std::cerr << verdict.reason << "\n";
-    return verdict.status;
+    return {verdict.status, why(verdict)};
   }
   Timing time(const parity::Case& test, int pairs) override {
     Timing timing;
@@ -65,12 +78,13 @@ class Ranks final : public Worlds {
  public:
   explicit Ranks(const Launcher& launcher) : job_(joined(launcher)) { at::set_num_threads(1); }
   bool speaks() const override { return job_->rank() == 0; }
-  parity::Status verify(const parity::Case& test) override {
+  Judged verify(const parity::Case& test) override {
     const auto world = world_of(test);
     parity::ProcessRanks ranks(*world);
     const auto verdict = parity::verify(test, ranks, {});
     const auto own = verdict ? verdict->status : parity::Status::kPass;
-    return static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
+    const auto status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
+    return {status, verdict ? why(*verdict) : ""};
   }
   Timing time(const parity::Case& test, int pairs) override {
     const auto world = world_of(test);
@@ -116,11 +130,12 @@ int devices_of(const parity::Case& test) {
 // no speed.
 void measure(Worlds& worlds, const parity::Case& test, int pairs, reports::Result& result) {
   const auto begin = std::chrono::steady_clock::now();
-  const parity::Status status = worlds.verify(test);
+  const Judged judged = worlds.verify(test);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  const bool passes = status == parity::Status::kPass;
-  result.cases.push_back(cli::to_result(test, reports::parse_status(parity::to_text(status)),
-                                        passes ? "" : "does not pass, so it was not timed"));
+  const bool passes = judged.status == parity::Status::kPass;
+  const std::string reason = passes ? "" : "it was not timed, as it does not pass: " + judged.why;
+  if (!passes && worlds.speaks()) std::cerr << parity::to_text(test) << ": " << reason << "\n";
+  result.cases.push_back(cli::to_result(test, reports::parse_status(parity::to_text(judged.status)), reason));
   result.cases.back().seconds = took.count();
   if (!passes) return;
   parity::Case alone = test;

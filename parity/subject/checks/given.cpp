@@ -5,7 +5,6 @@
 #include <ATen/ATen.h>
 
 #include <functional>
-#include <stdexcept>
 #include <string_view>
 
 namespace ringcheck::parity {
@@ -17,13 +16,14 @@ struct Input {
 };
 constexpr Input kInputs[] = {{"q", &Problem::q}, {"k", &Problem::k}, {"v", &Problem::v}, {"dO", &Problem::d_o}};
 
-at::ScalarType word_of(const at::Tensor& x) {
-  switch (x.element_size()) {
-    case 2: return at::kShort;
-    case 4: return at::kInt;
-    case 8: return at::kLong;
-    default: throw std::logic_error("elements of " + std::to_string(x.element_size()) + " bytes");
-  }
+// The last dimension as whole numbers, as wide as its size and its place in memory allow.
+at::Tensor words(const at::Tensor& x) {
+  const auto whole = [&](int64_t elements, at::ScalarType word) {
+    return elements * x.element_size() % static_cast<int64_t>(c10::elementSize(word)) == 0;
+  };
+  for (const at::ScalarType word : {at::kLong, at::kInt, at::kShort})
+    if (whole(x.size(-1), word) && whole(x.storage_offset(), word)) return x.view(word);
+  return x.view(at::kChar);
 }
 
 // The sum of these sums, each with a weight of its own: other values change it, and another order.
@@ -36,10 +36,13 @@ int64_t weighed(const at::Tensor& sums) {
 Given::Trace Given::trace_of(const at::Tensor& x) {
   if (x.numel() == 0) return {};
   const at::Tensor whole = x.contiguous();
-  if (whole.is_cpu())
-    return {static_cast<int64_t>(std::hash<std::string_view>()(
-        {static_cast<const char*>(whole.const_data_ptr()), whole.nbytes()}))};
-  const at::Tensor rows = whole.view(word_of(whole)).reshape({-1, whole.size(-1)});
+  if (!whole.is_cpu()) return sums_of(whole);
+  return {static_cast<int64_t>(std::hash<std::string_view>()(
+      {static_cast<const char*>(whole.const_data_ptr()), whole.nbytes()}))};
+}
+
+Given::Trace Given::sums_of(const at::Tensor& x) {
+  const at::Tensor rows = words(x).flatten(0, -2);
   return {weighed(rows.sum(1, false, at::kLong)), weighed(rows.sum(0, false, at::kLong))};
 }
 

@@ -21,8 +21,12 @@ class Given {
   // Their names, "k, v".
   static std::string names(int64_t changed);
 
- private:
   using Trace = std::array<int64_t, 2>;
+  // That of a contiguous tensor on a GPU: sums of its bits by row and by column. What is judged stands
+  // in the same memory, so there is no copy of it, wherever a row is a multiple of 8 bytes.
+  static Trace sums_of(const at::Tensor& x);
+
+ private:
   static Trace trace_of(const at::Tensor& x);
 
   std::array<Trace, 4> traces_;
