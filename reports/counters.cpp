@@ -11,7 +11,8 @@ void append(Counters& counters, const std::string& pass, const PassCounters& of)
   const Counters own{{"bytes_sent", of.bytes_sent}, {"bytes_received", of.bytes_received},
                      {"messages", of.messages},     {"pairs", of.pairs},
                      {"flops", of.flops},           {"steps", of.steps},
-                     {"merges", of.merges},         {"computed", of.computed}};
+                     {"merges", of.merges},         {"computed", of.computed},
+                     {"overlapped", of.overlapped}};
   for (const auto& [name, value] : own) counters.emplace_back(pass + "." + name, value);
 }
 

@@ -99,11 +99,12 @@ void check_counts(const json& of) {
 
 }  // namespace
 
-// Earlier results have no seconds, or not what was computed; events are there where they were wanted.
+// Earlier results have no seconds, or not what was computed or overlapped; events are there where they were wanted.
 void to_json(json& j, const PassCounters& pass) {
   to_json(j, static_cast<const Counted&>(pass));
   j["seconds"] = pass.seconds;
   j["computed"] = pass.computed;
+  j["overlapped"] = pass.overlapped;
   if (!pass.events.empty()) j["events"] = pass.events;
 }
 void from_json(const json& j, PassCounters& pass) {
@@ -111,6 +112,7 @@ void from_json(const json& j, PassCounters& pass) {
   from_json(j, static_cast<Counted&>(pass));
   if (j.contains("seconds")) pass.seconds = j.at("seconds");
   if (j.contains("computed")) pass.computed = j.at("computed");
+  if (j.contains("overlapped")) pass.overlapped = j.at("overlapped");
   if (j.contains("events")) pass.events = j.at("events").get<std::vector<Event>>();
 }
 

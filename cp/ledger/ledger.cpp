@@ -68,7 +68,10 @@ void Ledger::settle() {
 
 void Ledger::attended(Attended event) {
   if (!phase_) return;
-  attended_.push_back(std::move(event));
+  {
+    const std::lock_guard lock(mutex_);
+    attended_.push_back(std::move(event));
+  }
   go_over_to(Stage::kCombine);
 }
 
@@ -84,8 +87,16 @@ std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
   if (direction == Transferred::Direction::kSent) traffic_.send(operation.peer, bytes);
   else traffic_.receive(operation.peer, bytes);
   if (!phase_) return std::nullopt;
-  transfers_.push_back({*phase_, direction, operation, bytes, begin, {Seconds::kUnknown, {}}});
+  transfers_.push_back({*phase_, direction, operation, bytes, begin, {Seconds::kUnknown, {}},
+                        static_cast<int64_t>(attended_.size())});
   return transfers_.size() - 1;
+}
+
+void Ledger::waits_for(std::optional<size_t> transfer) {
+  if (!transfer) return;
+  const std::lock_guard lock(mutex_);
+  int64_t& waited_for = transfers_[*transfer].waited_for;
+  waited_for = std::min(waited_for, static_cast<int64_t>(attended_.size()));
 }
 
 void Ledger::complete(std::optional<size_t> transfer) {
@@ -134,7 +145,18 @@ Counters Ledger::sum(Phase phase) const {
     total.messages += sent;
   }
   total.merges = std::ranges::count(merged_, phase, &Merged::phase);
+  total.overlapped = overlapped(phase);
   return total;
+}
+
+int64_t Ledger::overlapped(Phase phase) const {
+  int64_t blocks = 0;
+  for (int64_t block = 0; block < static_cast<int64_t>(attended_.size()); ++block)
+    blocks += attended_[block].phase == phase && std::ranges::any_of(transfers_, [&](const Transferred& message) {
+                return message.phase == phase && message.direction == Transferred::Direction::kReceived &&
+                       message.posted <= block && block < message.waited_for;
+              });
+  return blocks;
 }
 
 Seconds Ledger::seconds(Phase phase) const {

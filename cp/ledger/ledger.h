@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,6 +48,10 @@ struct Transferred {
   Operation operation;
   int64_t bytes = 0;
   Instant begin, end;  // on the CPU posted and seen complete; on a device at work
+  // How many blocks the rank had attended when it posted the message, and when it waited for it: by
+  // the host's order, on every device.
+  static constexpr int64_t kNeverWaitedFor = std::numeric_limits<int64_t>::max();
+  int64_t posted = 0, waited_for = kNeverWaitedFor;
 };
 
 struct Merged {
@@ -60,6 +65,7 @@ struct Counters {
   int64_t messages = 0;  // non-empty payloads sent to another rank
   int64_t pairs = 0, flops = 0, steps = 0, merges = 0;  // steps: blocks attended
   int64_t computed = 0;  // pairs that the kernels say they computed
+  int64_t overlapped = 0;  // blocks attended between the posting of a message to the rank and the wait for it
   bool operator==(const Counters&) const = default;
 };
 
@@ -106,6 +112,8 @@ class Ledger {
                                     int64_t bytes) {
     return transferred(direction, operation, bytes, now());
   }
+  // The rank waits for it, or relies on it, from here on.
+  void waits_for(std::optional<size_t> transfer);
   void complete(std::optional<size_t> transfer);
   // For transfers that a device makes: when it was at work on them.
   void complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end);
@@ -142,6 +150,7 @@ class Ledger {
   void go_over_to(Stage stage);
   Stock& stock_of_phase() { return stocks_[static_cast<int>(*phase_)]; }
   void settle(Phase phase, Instant& instant) const;
+  int64_t overlapped(Phase phase) const;
 
   std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
   at::Device device_ = at::kCPU;
@@ -151,7 +160,7 @@ class Ledger {
   std::vector<Attended> attended_;
   std::vector<Transferred> transfers_;
   std::vector<Merged> merged_;
-  mutable std::mutex mutex_;  // of transfers and traffic: other threads of the rank may send
+  mutable std::mutex mutex_;  // of events and traffic: other threads of the rank may send
   Traffic traffic_;
   int64_t held_before_ = 0;  // when the last forward pass began
   Stock stocks_[2];

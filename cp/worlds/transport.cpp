@@ -25,10 +25,14 @@ Pending Transport::carry(Request request) {
       booked(std::move(request.sends), request.label, Transferred::Direction::kSent),
       booked(std::move(request.receives), request.label, Transferred::Direction::kReceived),
       request.label, request.pattern};
+  std::vector<std::optional<size_t>> entries;
+  for (const auto* halves : {&posting.sends, &posting.receives})
+    for (const Half& half : *halves) entries.push_back(half.entry);
   const Booked booked_already;
   const auto flight = std::make_shared<InFlight>(post(std::move(posting)));
   outstanding_.push_back(flight);
-  return Pending([this, flight] {
+  return Pending([this, flight, entries = std::move(entries)] {
+    for (const std::optional<size_t>& entry : entries) ledger().waits_for(entry);
     flight->wait();
     if (!flight->finish) std::erase(outstanding_, flight);
   });

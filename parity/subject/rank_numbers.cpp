@@ -10,7 +10,7 @@ std::vector<int64_t> numbers_of(const RankRecord& record) {
   std::vector<int64_t> values;
   for (const Counters& c : {record.forward, record.backward})
     values.insert(values.end(), {c.bytes_sent, c.bytes_received, c.messages, c.pairs, c.flops,
-                                 c.steps, c.merges, c.computed});
+                                 c.steps, c.merges, c.computed, c.overlapped});
   for (const Stock& s : {record.forward_stock, record.backward_stock}) {
     values.insert(values.end(), {s.attending, s.after});
     values.insert(values.end(), s.peaks.begin(), s.peaks.end());
@@ -30,7 +30,7 @@ RankRecord record_from(const int64_t* value, int64_t peers) {
   RankRecord record;
   for (Counters* c : {&record.forward, &record.backward})
     for (int64_t* field : {&c->bytes_sent, &c->bytes_received, &c->messages, &c->pairs, &c->flops,
-                           &c->steps, &c->merges, &c->computed})
+                           &c->steps, &c->merges, &c->computed, &c->overlapped})
       *field = *value++;
   for (Stock* s : {&record.forward_stock, &record.backward_stock}) {
     for (int64_t* field : {&s->attending, &s->after}) *field = *value++;

@@ -50,7 +50,7 @@ Result full_result() {
   test.oracles[0].tensors[1].tensor = "o";
   test.ranks = {
       {{0, 100, 90, 80, 0,
-        {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}, 17,
+        {{1, 2, 3, 4, 5, 6, 7}, {0.5, 0.25, 0.125, 0.125}, 17, 21,
          {{Event::What::kAttend, 0, 0.5, 4, 5},
           {Event::What::kMerge, 0.75, 0.75},
           {Event::What::kReceive, 0.25, 0.5, 0, 0, 2, 1, 1, "exchange kv"},

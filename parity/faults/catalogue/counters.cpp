@@ -15,6 +15,9 @@ namespace {
 // Many ranks with short shards: what they keep of each other is most of what they hold.
 constexpr const char* kMany = "ring:p2p/headtail/causal/P16/b2/hq8/hkv1/s256/d8/dv64";
 
+constexpr const char* kStraightHome = "ring:allgather/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
+constexpr const char* kGroups = "gathered[2]/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
+
 // K and V are given a head for every query head before they travel; dK and dV are summed after.
 RankOutput expanded(Communicator& comm, const Case& test, const RankInput& input) {
   const int64_t group = test.q_heads / test.kv_heads;
@@ -62,6 +65,12 @@ void sends_once_more(RankOutput& output, Communicator& comm, const Case&) {
   comm.exchange(dk, comm.right(), at::empty_like(dk), comm.left(), {"exchange gradients"}).wait();
 }
 
+// What was to go on beside attention is over when it begins.
+Pending waited_for(Communicator& comm, Posting posting) {
+  post(comm, std::move(posting)).wait();
+  return Pending();
+}
+
 const std::vector<at::ScalarType> kNarrow{at::kFloat, at::kBFloat16, at::kHalf};
 
 const FaultGroup group{"counters", {
@@ -101,6 +110,12 @@ const FaultGroup group{"counters", {
     .site = Site::kKernel, .cases = {cases::kCausal, cases::kContiguous},
     .names = {.words = {"pairs computed"}}, .subject = with_parts(computes_everything),
     .moot_with = "a kernel that does not say what it computes"}},
+  {"hop_waited_for_at_once", {
+    .operators = {}, .stands_for = "communication that is exposed again",
+    .wrong = "every message is waited for where it is posted: nothing goes on beside attention",
+    .site = Site::kCommunicator, .cases = {cases::kCausal, kStraightHome, kGroups},
+    .names = {.words = {"steps while a message is under way"}},
+    .subject = with_transfers([](Communicator&) { return waited_for; })}},
   {"sent_outside_the_passes", {
     .operators = {"M48"}, .stands_for = "one extra hop",
     .wrong = "dK goes round once more when the passes are over",

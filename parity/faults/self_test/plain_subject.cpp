@@ -34,7 +34,7 @@ class PlainSubject final : public Subject {
 Counters counted(const ExpectedPass& pass) {
   return {.bytes_sent = pass.bytes, .bytes_received = pass.bytes, .messages = pass.messages,
           .pairs = pass.pairs, .flops = pass.flops, .steps = pass.steps, .merges = pass.merges,
-          .computed = pass.pairs};
+          .computed = pass.pairs, .overlapped = pass.overlapped};
 }
 
 std::vector<RankRecord> records(const Case& test) {

@@ -108,7 +108,7 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
       for (Counters RankCounts::*pass : {&RankCounts::forward, &RankCounts::backward})
         for (int64_t Counters::*counter :
              {&Counters::bytes_sent, &Counters::bytes_received, &Counters::messages,
-              &Counters::pairs, &Counters::flops, &Counters::steps})
+              &Counters::pairs, &Counters::flops, &Counters::steps, &Counters::overlapped})
           off(
               "a counter", [&](RankRecord& r) -> int64_t& { return r.*pass.*counter; }, by);
       for (int64_t RankCounts::*counter :

@@ -24,6 +24,7 @@ struct ExpectedPass {
   int64_t flops = 0;
   int64_t steps = 0;
   int64_t merges = 0;
+  int64_t overlapped = 0;  // steps during which a message to the rank is under way
 };
 // A block that a rank attends: queries and keys of the shards of these ranks, or of the whole
 // sequence, and of one in so many heads.
@@ -76,6 +77,7 @@ using ExpectedStrategies = Registry<ExpectedStrategy>;
 struct ExpectedRotation {
   struct Moves {
     int64_t kv = 0, gradients = 0;  // blocks sent by a rank
+    int64_t overlapped = 0;         // of its steps, those during which one comes
   };
   std::function<Moves(int world)> forward;
   std::function<Moves(int world, bool keep)> backward;

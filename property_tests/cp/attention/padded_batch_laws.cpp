@@ -90,6 +90,7 @@ TEST_P(PaddedBatch, CountsTheSumOfItsEntries) {
       EXPECT_EQ(counted.messages, whole.messages);
       EXPECT_EQ(counted.steps, whole.steps);
       EXPECT_EQ(counted.merges, whole.merges);
+      EXPECT_EQ(counted.overlapped, whole.overlapped);
     }
 }
 

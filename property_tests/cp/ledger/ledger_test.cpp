@@ -30,6 +30,52 @@ TEST(Ledger, SentIsNotReceived) {
   EXPECT_EQ(backward.bytes_sent + backward.bytes_received + backward.messages, 0);
 }
 
+// A block counts once, whatever is under way, and only for what comes to the rank.
+TEST(Ledger, ABlockIsOverlappedBetweenAPostingAndTheWait) {
+  Ledger ledger;
+  const auto attend = [&] { ledger.attended({Phase::kForward, {}, {}, {}}); };
+  const auto post = [&](Direction direction) { return ledger.transferred(direction, {"exchange", 1, 2}, 10); };
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    attend();  // nothing is posted
+    const auto sent = post(Direction::kSent);
+    attend();
+    ledger.waits_for(sent);
+    const auto first = post(Direction::kReceived), second = post(Direction::kReceived);
+    attend();  // counts
+    ledger.waits_for(first);
+    attend();  // counts
+    ledger.waits_for(second);
+    ledger.complete(second);
+    attend();
+    ledger.waits_for(post(Direction::kReceived));
+    attend();
+  }
+  EXPECT_EQ(ledger.sum(Phase::kForward).steps, 6);
+  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 2);
+  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);
+}
+
+TEST(Ledger, AWaitCountsOnceAndNeverForAnotherPass) {
+  Ledger ledger;
+  std::optional<size_t> message;
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    message = ledger.transferred(Direction::kReceived, {"exchange", 1, 2}, 10);
+    ledger.attended({Phase::kForward, {}, {}, {}});
+    ledger.waits_for(message);
+    ledger.attended({Phase::kForward, {}, {}, {}});
+    ledger.waits_for(message);
+  }
+  {
+    const Ledger::Scope scope(ledger, Phase::kBackward);
+    ledger.attended({Phase::kBackward, {}, {}, {}});
+  }
+  ledger.waits_for(std::nullopt);
+  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 1);
+  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);
+}
+
 TEST(Ledger, ARestartForgetsEverything) {
   Ledger ledger;
   {

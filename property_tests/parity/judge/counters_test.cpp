@@ -121,6 +121,8 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ring.forward.messages, 2);
   EXPECT_EQ(ring.backward.bytes, 2 * 960 + 3 * 1920);
   EXPECT_EQ(ring.backward.messages, 5);
+  EXPECT_EQ(ring.forward.overlapped, 2);
+  EXPECT_EQ(ring.backward.overlapped, 3);
   EXPECT_EQ(ring.kv_bytes, 3 * 960);
   EXPECT_EQ(ring.traveller_bytes, 2 * 1920);
   // 96 rows: a partial result of 6 + 1 floats each; O of 6 bf16 and LSE; D; dQ of 4 floats.
@@ -136,6 +138,8 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
       parity::parse_case("ring:allgather/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16")).at(1);
   EXPECT_EQ(gather.backward.bytes, 2 * 960 + 2 * 1920);
   EXPECT_EQ(gather.backward.messages, 4);
+  EXPECT_EQ(gather.forward.overlapped, 0);
+  EXPECT_EQ(gather.backward.overlapped, 1);
   EXPECT_EQ(gather.kv_bytes, 4 * 960);
   const auto keep = expected_counters(
       parity::parse_case("ring:allgather[keep]/contiguous/full/P3/b2/hq4/hkv2/s36/d4/dv6/bf16")).at(1);
@@ -150,6 +154,7 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ulysses.forward.pairs, 2 * 2 * 36);
   EXPECT_EQ(ulysses.forward.steps, 1);
   EXPECT_EQ(ulysses.forward.merges, 0);
+  EXPECT_EQ(ulysses.forward.overlapped + ulysses.backward.overlapped, 0);
   EXPECT_EQ(ulysses.sent_to, (std::vector<int64_t>{816, 0}));
   EXPECT_EQ(ulysses.kv_bytes, 240 + 120 + 240);
   EXPECT_EQ(ulysses.forward_stock.after, 240 + 192 + 240 + 2 * (288 + 96));
@@ -164,12 +169,15 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(gathered.forward.pairs, 2 * 4 * 18);
   EXPECT_EQ(gathered.forward.steps, 2);
   EXPECT_EQ(gathered.forward.merges, 0);
+  EXPECT_EQ(gathered.forward.overlapped, 1);
+  EXPECT_EQ(gathered.backward.overlapped, 2);
   EXPECT_EQ(gathered.sent_to, (std::vector<int64_t>{240 + 240 + 480, 0}));
   EXPECT_EQ(gathered.kv_bytes, 240 + 240 + 3 * 120);
   EXPECT_EQ(gathered.traveller_bytes, 480 + 3 * 240);
   EXPECT_EQ(gathered.forward_stock.after, 240 + 288 + 96);
   const auto alone = expected_counters(parity::parse_case("ring:p2p/P1")).at(0);
   EXPECT_EQ(alone.forward.bytes + alone.backward.bytes + alone.backward.messages, 0);
+  EXPECT_EQ(alone.forward.overlapped + alone.backward.overlapped, 0);
 }
 
 }  // namespace

@@ -167,6 +167,8 @@ TEST(CountersOracle, RejectsEveryFigureThatIsOff) {
       {"pairs", [](auto& r) { r.forward.pairs += 1; }},
       {"FLOPs", [](auto& r) { r.backward.flops *= 2; }},
       {"steps", [](auto& r) { r.backward.steps -= 1; }},
+      {"less overlapped", [](auto& r) { r.forward.overlapped -= 1; }},
+      {"more overlapped", [](auto& r) { r.backward.overlapped += 1; }},
       {"K and V held", [](auto& r) { r.kv_bytes += 1; }},
       {"travellers held", [](auto& r) { r.traveller_bytes *= 2; }},
       {"peak", [](auto& r) { r.peak_bytes += int64_t{1} << 30; }},

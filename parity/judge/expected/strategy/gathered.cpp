@@ -51,10 +51,13 @@ struct Group {
 
 // Each query head meets all keys it sees in one call: S = QK' and PV; S again, dP = dO V',
 // dV = P' dO, dQ = dS K and dK = dS' Q backward. Of K and V, and of the gradients, everything goes to
-// everybody else once a pass.
-ExpectedPass pass(const Case& test, int rank, int64_t bytes, int64_t messages, int64_t flops_a_pair) {
+// everybody else once a pass: the K and V of a group while the one before it is attended, its gradients
+// while the next one is.
+ExpectedPass pass(const Case& test, int rank, int64_t bytes, int64_t messages, int64_t flops_a_pair,
+                  int64_t overlapped) {
   const int64_t others = test.world - 1, pairs = pairs_of(test, rank);
-  return {others * bytes, others * messages, pairs, pairs * flops_a_pair, groups_of(test), 0};
+  return {others * bytes, others * messages, pairs, pairs * flops_a_pair, groups_of(test), 0,
+          overlapped};
 }
 
 // One rank has everything: what the kernel returns is what it returns.
@@ -91,8 +94,10 @@ ExpectedCounters counters(const Case& test, int rank) {
   const Group n(test);
   const int64_t kv = kv_block_bytes(test), gradient = gradient_block_bytes(test);
   ExpectedCounters expected;
-  expected.forward = pass(test, rank, kv, n.groups, 2 * (test.dim + test.dim_v));
-  expected.backward = pass(test, rank, kv + gradient, 2 * n.groups, 6 * test.dim + 4 * test.dim_v);
+  expected.forward = pass(test, rank, kv, n.groups, 2 * (test.dim + test.dim_v),
+                          n.groups - 1);
+  expected.backward = pass(test, rank, kv + gradient, 2 * n.groups, 6 * test.dim + 4 * test.dim_v,
+                           n.groups > 1 ? n.groups : 0);
   expected.kv_bytes = expected.forward_stock.after = expected.backward_stock.after = kv;
   if (n.world == 1) {
     expected.steps = {alone(test)};

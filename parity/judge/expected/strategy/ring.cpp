@@ -13,7 +13,8 @@ ExpectedPass pass(const Case& test, int rank, const ExpectedRotation::Moves& mov
                   int64_t messages_a_block, int64_t flops_a_pair) {
   const int64_t pairs = pairs_of(test, rank);
   return {moves.kv * kv_block_bytes(test) + moves.gradients * gradient_block_bytes(test),
-          (moves.kv + moves.gradients) * messages_a_block, pairs, pairs * flops_a_pair, test.world, 0};
+          (moves.kv + moves.gradients) * messages_a_block, pairs, pairs * flops_a_pair, test.world, 0,
+          moves.overlapped};
 }
 
 std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares) {
