@@ -11,9 +11,9 @@ void append(Counters& counters, const std::string& pass, const PassCounters& of)
   const Counters own{{"bytes_sent", of.bytes_sent}, {"bytes_received", of.bytes_received},
                      {"messages", of.messages},     {"pairs", of.pairs},
                      {"flops", of.flops},           {"steps", of.steps},
-                     {"merges", of.merges},         {"computed", of.computed},
-                     {"overlapped", of.overlapped}};
+                     {"merges", of.merges},         {"computed", of.computed}};
   for (const auto& [name, value] : own) counters.emplace_back(pass + "." + name, value);
+  if (of.overlapped) counters.emplace_back(pass + ".overlapped", *of.overlapped);
 }
 
 void append(Counters& counters, const std::string& name, const std::vector<int64_t>& by_rank) {

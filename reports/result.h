@@ -86,7 +86,8 @@ struct Counted {
 struct PassCounters : Counted {
   PassSeconds seconds;
   int64_t computed = 0;  // pairs that the kernels say they computed; 0: they do not say
-  int64_t overlapped = 0;  // blocks attended while a message to the rank was under way
+  // Blocks attended while a message to the rank was under way; absent in earlier results.
+  std::optional<int64_t> overlapped;
   std::vector<Event> events = {};  // in the order in which they began, where they were wanted
 };
 

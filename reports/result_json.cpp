@@ -104,7 +104,7 @@ void to_json(json& j, const PassCounters& pass) {
   to_json(j, static_cast<const Counted&>(pass));
   j["seconds"] = pass.seconds;
   j["computed"] = pass.computed;
-  j["overlapped"] = pass.overlapped;
+  if (pass.overlapped) j["overlapped"] = *pass.overlapped;
   if (!pass.events.empty()) j["events"] = pass.events;
 }
 void from_json(const json& j, PassCounters& pass) {
@@ -112,7 +112,7 @@ void from_json(const json& j, PassCounters& pass) {
   from_json(j, static_cast<Counted&>(pass));
   if (j.contains("seconds")) pass.seconds = j.at("seconds");
   if (j.contains("computed")) pass.computed = j.at("computed");
-  if (j.contains("overlapped")) pass.overlapped = j.at("overlapped");
+  if (j.contains("overlapped")) pass.overlapped = j.at("overlapped").get<int64_t>();
   if (j.contains("events")) pass.events = j.at("events").get<std::vector<Event>>();
 }
 

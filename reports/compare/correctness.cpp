@@ -47,14 +47,22 @@ std::string text_of(const std::set<int64_t>& values) {
   return text.empty() ? "none" : text;
 }
 
-// Only what both sides counted: a case that did not run counts nothing.
+// Of "rank 2: forward.steps" what is counted.
+std::string counted(const std::string& name) { return name.substr(name.find(": ") + 2); }
+
+// Only what both sides counted: a case that did not run counts nothing, and a base from before there was
+// a counter has it of no rank.
 void add_counters(Changes& changes, const Judgement& base, const Judgement& now) {
   if (base.counters.empty() || now.counters.empty()) return;
   std::map<std::string, std::pair<std::set<int64_t>, std::set<int64_t>>> both;
-  for (const auto& [name, values] : base.counters) both[name].first = values;
+  std::set<std::string> known;
+  for (const auto& [name, values] : base.counters) {
+    both[name].first = values;
+    known.insert(counted(name));
+  }
   for (const auto& [name, values] : now.counters) both[name].second = values;
   for (const auto& [name, values] : both)
-    if (values.first != values.second)
+    if (known.contains(counted(name)) && values.first != values.second)
       changes.push_back({ChangeKind::kCounter, now.name, name, text_of(values.first),
                          text_of(values.second), now.reproduce, {}});
 }

@@ -105,6 +105,16 @@ TEST(Compare, WhatIsWorseIsNamed) {
   }
 }
 
+TEST(Compare, ACounterThatTheBaseDidNotHaveIsNoDifference) {
+  Result now = good();
+  for (RankResult& rank : now.cases[1].ranks) rank.forward.overlapped = 2;
+  EXPECT_EQ(exit_code(of(good(), now)), 0);
+  EXPECT_EQ(exit_code(of(now, good())), 4) << "one that is gone";
+  Result otherwise = now;
+  otherwise.cases[1].ranks[1].forward.overlapped = 1;
+  EXPECT_EQ(exit_code(of(now, otherwise)), 4);
+}
+
 TEST(Compare, WhatFailsAsBeforeIsSaidAndNoMore) {
   Result failing = good(), otherwise;
   kEdits[0].edit(failing);
