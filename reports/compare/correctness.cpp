@@ -50,6 +50,12 @@ std::string text_of(const std::set<int64_t>& values) {
 // Of "rank 2: forward.steps" what is counted.
 std::string counted(const std::string& name) { return name.substr(name.find(": ") + 2); }
 
+// All of both sides, none of which is empty, within so many of each other.
+bool within(const std::set<int64_t>& a, const std::set<int64_t>& b, int64_t difference) {
+  return !a.empty() && !b.empty() &&
+         std::max(*a.rbegin(), *b.rbegin()) - std::min(*a.begin(), *b.begin()) <= difference;
+}
+
 // Only what both sides counted: a case that did not run counts nothing, and a base from before there was
 // a counter has it of no rank.
 void add_counters(Changes& changes, const Judgement& base, const Judgement& now) {
@@ -62,7 +68,8 @@ void add_counters(Changes& changes, const Judgement& base, const Judgement& now)
   }
   for (const auto& [name, values] : now.counters) both[name].second = values;
   for (const auto& [name, values] : both)
-    if (known.contains(counted(name)) && values.first != values.second)
+    if (known.contains(counted(name)) && values.first != values.second &&
+        !(counted(name) == "peak_bytes" && within(values.first, values.second, now.rounding)))
       changes.push_back({ChangeKind::kCounter, now.name, name, text_of(values.first),
                          text_of(values.second), now.reproduce, {}});
 }

@@ -43,6 +43,9 @@ void add(Judgement& all, const CaseResult& test, bool first) {
   if (first) all.judged = judged;
   else std::erase_if(all.judged, [&](const std::string& what) { return !judged.contains(what); });
   if (!was_judged(test.verdict)) return;
+  const auto device = test.parts.find("device");
+  if (device != test.parts.end() && device->second == "cuda")
+    all.rounding = (int64_t{1} << 20) + 512 * (32 + 2 * static_cast<int64_t>(test.ranks.size()));
   for (const RankResult& rank : test.ranks)
     for (const auto& [name, value] : counters_of(rank))
       all.counters["rank " + std::to_string(rank.rank) + ": " + name].insert(value);
