@@ -149,12 +149,20 @@ Counters Ledger::sum(Phase phase) const {
   return total;
 }
 
+// Unknown, kNeverWaitedFor, where a message came that nobody waited for here: one that went round the
+// communicators.
 int64_t Ledger::overlapped(Phase phase) const {
+  const auto comes = [&](const Transferred& message) {
+    return message.phase == phase && message.direction == Transferred::Direction::kReceived;
+  };
+  if (std::ranges::any_of(transfers_, [&](const Transferred& message) {
+        return comes(message) && message.waited_for == Transferred::kNeverWaitedFor;
+      }))
+    return Transferred::kNeverWaitedFor;
   int64_t blocks = 0;
   for (int64_t block = 0; block < static_cast<int64_t>(attended_.size()); ++block)
     blocks += attended_[block].phase == phase && std::ranges::any_of(transfers_, [&](const Transferred& message) {
-                return message.phase == phase && message.direction == Transferred::Direction::kReceived &&
-                       message.posted <= block && block < message.waited_for;
+                return comes(message) && message.posted <= block && block < message.waited_for;
               });
   return blocks;
 }

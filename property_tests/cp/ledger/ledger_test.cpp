@@ -76,6 +76,22 @@ TEST(Ledger, AWaitCountsOnceAndNeverForAnotherPass) {
   EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);
 }
 
+TEST(Ledger, OverlapIsUnknownWhereNobodyWaits) {
+  Ledger ledger;
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    ledger.transferred(Direction::kSent, {"exchange", 1, 2}, 10);
+    ledger.attended({Phase::kForward, {}, {}, {}});
+  }
+  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 0);
+  {
+    const Ledger::Scope scope(ledger, Phase::kBackward);
+    ledger.transferred(Direction::kReceived, {"exchange", 1, 2}, 10);
+  }
+  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 0);
+  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, Transferred::kNeverWaitedFor);
+}
+
 TEST(Ledger, ARestartForgetsEverything) {
   Ledger ledger;
   {
