@@ -19,6 +19,7 @@
 #include "parity/judge/runner.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
+#include "reports/text.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -37,12 +38,10 @@ struct Judged {
   std::string why;
 };
 
-// The first finding of what is not as it should be.
+// The first thing that is not as it should be.
 std::string why(const parity::Verdict& verdict) {
-  for (const parity::OracleVerdict& oracle : verdict.oracles)
-    if (oracle.status == parity::Status::kFail && !oracle.findings.empty())
-      return oracle.name + ": " + oracle.findings.front();
-  return verdict.reason;
+  const std::vector<std::string> findings = reports::findings_of(cli::to_result(verdict));
+  return findings.empty() ? verdict.reason : findings.front();
 }
 
 // How the ranks of this program exist.
