@@ -99,12 +99,21 @@ std::vector<std::string> Waivers::stale(const std::vector<Finding>& found,
   return lines;
 }
 
+std::vector<std::string> Waivers::idle(const std::vector<CaseResult>& cases) const {
+  std::vector<std::string> lines;
+  for (const Waiver& waiver : waivers_)
+    if (std::none_of(cases.begin(), cases.end(),
+                     [&](const CaseResult& test) { return matches(waiver.test, test.name); }))
+      lines.push_back("the waiver of " + words(waiver) + " is of no case that ran");
+  return lines;
+}
+
 std::string to_text(const Waived::Finding& borne) {
   return borne.test + ": " + borne.finding + ": " + borne.reason;
 }
 
 Waived waive(const Waivers& waivers, std::vector<CaseResult>& cases) {
-  Waived waived;
+  Waived waived{.cases = {}, .stale = {}, .idle = waivers.idle(cases)};
   std::vector<Waivers::Finding> found;
   std::set<std::string> judged;
   std::erase_if(cases, [&](const CaseResult& test) {

@@ -35,6 +35,8 @@ class Waivers {
   };
   std::vector<std::string> stale(const std::vector<Finding>& found,
                                  const std::set<std::string>& judged) const;
+  // In words, each waiver that is of none of these cases: mistyped, or of what did not run.
+  std::vector<std::string> idle(const std::vector<CaseResult>& cases) const;
   bool empty() const { return waivers_.empty(); }
 
  private:
@@ -48,7 +50,7 @@ struct Waived {
     std::string test, finding, reason;
   };
   std::vector<Finding> cases;
-  std::vector<std::string> stale;  // a line for each
+  std::vector<std::string> stale, idle;  // a line for each
 };
 std::string to_text(const Waived::Finding& borne);  // "CASE: parity: dq: reason"
 // Takes those cases out of what decides an exit code.

@@ -90,6 +90,7 @@ std::vector<std::string> VerifyReport::notes(const Ending& ending) const {
   if (telling_.timelines) lines.push_back(reports::to_text(events_));
   for (const auto& borne : ending.waived.cases) lines.push_back("waived: " + reports::to_text(borne));
   lines.insert(lines.end(), ending.waived.stale.begin(), ending.waived.stale.end());
+  lines.insert(lines.end(), ending.waived.idle.begin(), ending.waived.idle.end());
   return lines;
 }
 

@@ -43,6 +43,8 @@ struct Fault {
   Named names = {};
   // The oracle of further runs that it is there for: on its cases alone `parity` sees nothing.
   std::string proves = {};
+  // What those runs need, as a case that a kernel must take: one with a window. Empty: nothing.
+  std::string needs = {};
   SharedSubject subject = {};                     // the bug planted in the subject, or
   std::function<AskOracle()> judging = {};      // in the judging
   bool hangs = false;                       // it is caught by a short deadline

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <tuple>
 
 #include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
@@ -33,13 +34,15 @@ std::vector<std::string> those(const std::vector<std::string>& names, bool with_
   return list;
 }
 
-// What the oracles find wrong with a case that nothing was planted in.
+// What the oracles find wrong with a case that nothing was planted in. Where it is there for further runs,
+// `parity` of one may show too little.
 std::vector<std::string> complaints(const Case& test, const std::vector<std::string>& oracles,
-                                    const SharedSubject& control) {
+                                    const Fault& fault) {
   std::vector<std::string> list;
-  const Verdict verdict = verify(test, options_of({}, oracles, control));
+  const Verdict verdict = verify(test, options_of({}, oracles, fault.control));
   for (const OracleVerdict& oracle : verdict.oracles)
-    if (oracle.status == Status::kFail || oracle.status == Status::kInconclusive)
+    if (oracle.status == Status::kFail ||
+        (oracle.status == Status::kInconclusive && (fault.proves.empty() || oracle.name != "parity")))
       list.push_back(oracle.name + " (" + to_text(oracle.status) + "): " +
                      (oracle.findings.empty() ? "" : oracle.findings.front()));
   if (killed(verdict) && list.empty()) list.push_back(verdict.reason);
@@ -49,12 +52,12 @@ std::vector<std::string> complaints(const Case& test, const std::vector<std::str
 // The same of a fault's control. Asked once a case; of races, where chance rules, once a fault.
 std::vector<std::string> unclean(const Case& test, const std::vector<std::string>& oracles,
                                  const Fault& fault) {
-  if (fault.races) return complaints(test, oracles, fault.control);
+  if (fault.races) return complaints(test, oracles, fault);
   static std::mutex mutex;
-  static std::map<std::pair<std::string, std::vector<std::string>>, std::vector<std::string>> known;
+  static std::map<std::tuple<std::string, std::vector<std::string>, bool>, std::vector<std::string>> known;
   const std::lock_guard lock(mutex);
-  auto [entry, is_new] = known.try_emplace({to_text(test), oracles});
-  if (is_new) entry->second = complaints(test, oracles, fault.control);
+  auto [entry, is_new] = known.try_emplace({to_text(test), oracles, fault.proves.empty()});
+  if (is_new) entry->second = complaints(test, oracles, fault);
   return entry->second;
 }
 
@@ -86,16 +89,32 @@ void hunt_in_judging(const Fault& fault, const std::vector<std::string>& oracles
   cell.localised = localises(fault.names, {test.failures, {}});
 }
 
-// The cases of a fault that the kernel takes; with dim_v = dim where it wants them equal.
+// Why the kernel does not take a case.
+std::optional<std::string> refused(const Hunt& hunt, Case test) {
+  test.kernel = hunt.kernel;
+  test.device = hunt.device;
+  return not_supported(test);
+}
+
+// The cases of a fault that the kernel takes; with dim_v = dim where it wants them equal. None where it
+// cannot show.
 std::vector<Case> cases_for(const Hunt& hunt, const Fault& fault, Cell& cell) {
   std::vector<Case> taken;
+  if (!fault.needs.empty())
+    if (const auto reason = refused(hunt, parse_case(fault.needs + "/" + dtype_text(cell.dtype)))) {
+      cell.reason = *reason;
+      return taken;
+    }
   for (Case test : cases_of(fault, cell.dtype)) {
+    const auto reason = refused(hunt, test);
+    if (reason) test.dim_v = test.dim;
+    if (reason && refused(hunt, test)) {
+      cell.reason = *reason;
+      continue;
+    }
     test.kernel = hunt.kernel;
     test.device = hunt.device;
-    const auto reason = not_supported(test);
-    if (reason) test.dim_v = test.dim;
-    if (reason && not_supported(test)) cell.reason = *reason;
-    else taken.push_back(test);
+    taken.push_back(test);
   }
   return taken;
 }

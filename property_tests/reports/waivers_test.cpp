@@ -86,6 +86,15 @@ TEST(Waivers, AreToGoWhenTheyAreNotNeeded) {
   EXPECT_THAT(stale(passing, {entry("b", "*", "2020-01-01")}), IsEmpty());
 }
 
+// A mistyped case bears nothing, and says so; it is not red, as another profile may run the case.
+TEST(Waivers, OfNoCaseThatRanAreNamed) {
+  std::vector<CaseResult> cases{failing("a"), case_of(Status::kSkipped)};
+  cases.back().name = "b";
+  const Waived waived = waive(of({entry("a", "*"), entry("b", "*"), entry("c*", "*")}), cases);
+  EXPECT_THAT(waived.idle, ElementsAre("the waiver of '*' of 'c*' (known) is of no case that ran"));
+  EXPECT_THAT(waived.stale, IsEmpty());
+}
+
 // What is borne is skipped for its reason, and nothing else is.
 TEST(Waivers, JUnitIsRedForTheRest) {
   CaseResult passing = case_of(Status::kPass), hanging = case_of(Status::kHang);

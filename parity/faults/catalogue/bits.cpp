@@ -62,14 +62,15 @@ const FaultGroup group{"bits", {
   {"gathered_in_base_2", {
     .operators = {"M01"}, .stands_for = "flashinfer#2113, converted back",
     .wrong = "LSE of gathered blocks goes through base 2, so rotations differ in bits",
-    .site = Site::kKernel, .cases = {cases::kCausal}, .names = {.tensors = {"o", "lse"}},
+    .site = Site::kKernel, .cases = {cases::kCausal, cases::kGathered}, .names = {.tensors = {"o", "lse"}},
     .proves = "rotations",
     .subject = with_kernel([](Communicator&, const Case& test) {
       const bool gathered = test.arguments.starts_with(":allgather");
       return AroundKernel{.after_forward = [gathered](const KernelCall&, Partial& part) {
         if (gathered) part.lse = part.lse * std::numbers::log2e / std::numbers::log2e;
       }};
-    })}},
+    }),
+    .moot_with = "a kernel whose LSE is a float32 product with ln 2"}},
   {"turned_twice", {
     .operators = {"M28"}, .stands_for = "an offset of the rank applied as a second rotation",
     .wrong = "a rank rotates by the index in its shard, and again by where the shard begins",

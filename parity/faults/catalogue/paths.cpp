@@ -94,7 +94,7 @@ const FaultGroup group{"paths", {
     .operators = {"M53"}, .stands_for = "the scale of another width",
     .wrong = "blocks of at most 8 keys are scaled by 1 / sqrt(dv)",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward, .proves = "prefix",
-    .subject = with_calls(short_tile)}},
+    .needs = cases::kCausal, .subject = with_calls(short_tile)}},
   {"wide_grid_forgets_a_key", {
     .operators = {"M57"}, .stands_for = "a tail that only a second grid has",
     .wrong = "with more than 16 heads over the batch the last key of a block is left out",
@@ -114,7 +114,7 @@ const FaultGroup group{"paths", {
     .operators = {"M11"}, .stands_for = "StreamingLLM sinks left on",
     .wrong = "the first key of the sequence stays visible under a window",
     .site = Site::kKernel, .cases = {cases::kContiguous}, .names = kForward,
-    .proves = "position-shift",
+    .proves = "position-shift", .needs = cases::kAnyWindow,
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{.after_forward = with_sink};
     })}},

@@ -264,7 +264,7 @@ const FaultGroup group{"state", {
     .operators = {"M20", "M53"}, .stands_for = "a cache of block masks that comes with copied options",
     .wrong = "what a mask shows of two blocks is taken from an attention with another mask",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward, .proves = "saved-state",
-    .subject = with_kernel(mask_of_the_first_call)}},
+    .needs = cases::kAnyWindow, .subject = with_kernel(mask_of_the_first_call)}},
   {"output_in_its_own_history", {
     .operators = {"M51"}, .stands_for = "a custom autograd function that saves its own output",
     .wrong = "the output of every call through autograd keeps itself alive",

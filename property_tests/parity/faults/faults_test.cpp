@@ -102,6 +102,16 @@ TEST(Faults, AreMootWithKernelsThatTheyDoNotReach) {
   EXPECT_EQ(parity::hunt("dq_zero", at::kBFloat16, flash).result, Cell::Result::kKilled);
 }
 
+// Nor where only further runs would show them, of which the kernel takes none.
+TEST(Faults, ThatNeedWhatAKernelRefusesDoNotCount) {
+  const parity::Hunt prefix{.oracles = {"prefix"}, .kernel = "flash"};
+  const Cell cell = parity::hunt("short_tile_scales_by_dv", at::kBFloat16, prefix);
+  EXPECT_EQ(cell.result, Cell::Result::kNotApplicable);
+  EXPECT_THAT(cell.reason, ::testing::HasSubstr("dim = dim_v"));
+  const parity::Hunt shift{.oracles = {"position-shift"}, .kernel = "flash"};
+  EXPECT_EQ(parity::hunt("sink_kept_under_a_window", at::kBFloat16, shift).result, Cell::Result::kKilled);
+}
+
 TEST(SelfTest, TheJudgingIsAsItShouldBe) {
   const parity::SelfTest test =
       parity::self_test(at::kDouble, parity::all_oracles(), parity::judge_plainly);
