@@ -15,6 +15,7 @@
 #include <random>
 
 #include "property_tests/cli/program.h"
+#include "property_tests/reports/compare/two_sides.h"
 #include "reports/compare/comparison.h"
 
 namespace ringcheck::reports {
@@ -206,6 +207,23 @@ TEST(Alarms, OfTheRoundsOfAGateThatAreEqual) {
   std::cout << turns << " of 1000 alarm in turns, " << blocks << " one side after the other\n";
   EXPECT_LE(turns, kComparisons / 20);
   EXPECT_GT(blocks, kComparisons / 20);
+}
+
+// Two gates on an H200, 6 rounds each: of equal sides, and of one whose `wgmma` does an eighth more.
+TEST(Alarms, OfGatesThatRanOnAGpu) {
+  const auto gate = [](const std::string& sides) {
+    const auto side_of = [&](const std::string& which) {
+      return side({result_from_json(committed("gate/h200_gpu1_" + sides + "_" + which + ".json"))}, which);
+    };
+    return compare(side_of("base"), side_of("new"), {}, {.interleaved = true});
+  };
+  EXPECT_EQ(exit_code(gate("same")), 0);
+  const Comparison slow = gate("slow");
+  EXPECT_EQ(exit_code(slow), 3);
+  std::map<std::string, int> slower;
+  for (const Speed& one : slow.speeds.series)
+    if (one.verdict == SpeedVerdict::kSlower) ++slower[one.parts.at("kernel")];
+  EXPECT_EQ(slower, (std::map<std::string, int>{{"wgmma", 7}}));
 }
 
 // Where a comparison says that it would see 5 %, it does, as often as it says; with the margin that
