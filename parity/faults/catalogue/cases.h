@@ -28,9 +28,6 @@ inline constexpr const char* kGathered =
 // The shape at which kernels are calibrated: RMS z and bias are known there.
 inline constexpr const char* kCharted = "ring:p2p/headtail/causal/P4/hq4/hkv2/s256/d32";
 
-// What some kernels do not take: a mask that another one of the same block does not have.
-inline constexpr const char* kAnyWindow = "ring:p2p/contiguous/window[26]/P3/b2/hq4/hkv2/s36/d16";
-
 // The kernels that a wrong D does not reach.
 inline constexpr const char* kOwnDelta = "a kernel that computes D itself, from O and dO";
 

@@ -82,6 +82,8 @@ AroundKernel statistics_of_all(Communicator& comm, const Case&) {
   }};
 }
 
+// Under the window of `position-shift`.
+constexpr const char* kThird = "ring:p2p/contiguous/window[12]/P3/b2/hq4/hkv2/s36/d16";
 const Named kForward{.tensors = {"o", "lse"}};
 
 const FaultGroup group{"paths", {
@@ -114,7 +116,7 @@ const FaultGroup group{"paths", {
     .operators = {"M11"}, .stands_for = "StreamingLLM sinks left on",
     .wrong = "the first key of the sequence stays visible under a window",
     .site = Site::kKernel, .cases = {cases::kContiguous}, .names = kForward,
-    .proves = "position-shift", .needs = cases::kAnyWindow,
+    .proves = "position-shift", .needs = kThird,
     .subject = with_kernel([](Communicator&, const Case&) {
       return AroundKernel{.after_forward = with_sink};
     })}},

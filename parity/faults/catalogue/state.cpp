@@ -221,6 +221,8 @@ constexpr const char* kKept =
     "ring:allgather[keep]/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
 constexpr const char* kPositiveFirst =
     "ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24/seed2";
+// Under the other mask of `saved-state`.
+constexpr const char* kOtherMask = "ring:p2p/headtail/window[13]/P3/b2/hq4/hkv2/s36/d16";
 const Named kForward{.tensors = {"o", "lse"}};
 const Named kOutput{.tensors = {"o"}};
 
@@ -264,7 +266,7 @@ const FaultGroup group{"state", {
     .operators = {"M20", "M53"}, .stands_for = "a cache of block masks that comes with copied options",
     .wrong = "what a mask shows of two blocks is taken from an attention with another mask",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kForward, .proves = "saved-state",
-    .needs = cases::kAnyWindow, .subject = with_kernel(mask_of_the_first_call)}},
+    .needs = kOtherMask, .subject = with_kernel(mask_of_the_first_call)}},
   {"output_in_its_own_history", {
     .operators = {"M51"}, .stands_for = "a custom autograd function that saves its own output",
     .wrong = "the output of every call through autograd keeps itself alive",
