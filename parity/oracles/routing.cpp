@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/exact/routes.h"
 
@@ -14,13 +13,6 @@ at::Tensor chosen(const Case& test, const Problem& problem, const Routes& routes
   const at::Tensor v = for_query_heads(test, problem.v).nan_to_num();
   const at::Tensor rows = routes.key.unsqueeze(3).expand_as(v);
   return v.gather(2, rows).masked_fill(routes.score.isneginf().unsqueeze(3), 0);
-}
-
-// What merges by differences, a + w (b - a), leave of what they weight by 0 (docs/numerics.md, 6 u_d M).
-at::Tensor error_of_merges(const Evidence& evidence) {
-  const at::Tensor v = for_query_heads(evidence.test, evidence.problem.v).nan_to_num();
-  const at::Tensor largest = zero_pads(v, mask_of(evidence.test), {{0, evidence.test.seq}}).abs().amax({2}, true);
-  return 6 * evidence.promise().contract.u_d * largest;
 }
 
 OracleVerdict judge(const Evidence& evidence) {

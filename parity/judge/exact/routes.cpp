@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "cp/layout/shard.h"
 #include "parity/judge/exact/exact.h"
 #include "reference/tiles/tiles.h"
 
@@ -56,6 +57,13 @@ Routes routes_of(const Evidence& evidence) {
     evidence.tick();
   }
   return {at::cat(keys, 2), at::cat(scores, 2)};
+}
+
+at::Tensor error_of_merges(const Evidence& evidence) {
+  const Case& test = evidence.test;
+  const at::Tensor v = for_query_heads(test, evidence.problem.v).nan_to_num();
+  const at::Tensor largest = zero_pads(v, mask_of(test), {{0, test.seq}}).abs().amax({2}, true);
+  return 6 * evidence.promise().contract.u_d * largest;
 }
 
 }  // namespace ringcheck::parity

@@ -18,4 +18,8 @@ struct Routes {
 // Throws std::logic_error where the scores of a query are closer than the data family promises.
 Routes routes_of(const Evidence& evidence);
 
+// How far O may be from v of that key, [batch, q_heads, 1, dim_v]: what merges by differences, a + w (b - a),
+// leave of what they weight by 0 (docs/numerics.md, 6 u_d M). 0 where weights are promised.
+at::Tensor error_of_merges(const Evidence& evidence);
+
 }  // namespace ringcheck::parity

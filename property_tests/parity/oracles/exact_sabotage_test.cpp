@@ -219,5 +219,23 @@ TEST(Routing, AMergeByDifferencesLeavesARoundingOfWhatItWeightsByZero) {
   EXPECT_EQ(status(MergingAnyhow(), 4000), Status::kFail);
 }
 
+// And with O it is D = rowsum(dO O) that is off, and dS = P (dO v - D): what it makes of dQ and dK.
+TEST(RoutingGradients, AreOffByWhatAMergeByDifferencesLeavesOfO) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P3/b1/hq2/hkv2/s48/d8/dv8/float32/scale:0.25/routing");
+  const parity::Problem problem = parity::problem_of(test);
+  const Outcome right = outcome_of({test}, parity::ours());
+  const auto status = [&](const parity::Subject& subject, double units) {
+    Outcome off = right;
+    // dS of a query, in units of u_d sum |dO| max |v|, times its key: q and k of the others are as large.
+    const at::Tensor size = (problem.d_o.abs() * problem.v.abs().amax({2}, true)).sum({3}, true);
+    off.tensors.dq = right.tensors.dq + units * 0x1p-24 * 0.25 * size * problem.k.abs().amin({2}, true);
+    return parity::Oracles::at("routing-gradients").judge({test, subject, problem, off, {}, [] {}}).status;
+  };
+  EXPECT_EQ(status(*parity::ours(), 0), Status::kPass);
+  EXPECT_EQ(status(*parity::ours(), 2), Status::kFail);
+  EXPECT_EQ(status(MergingAnyhow(), 2), Status::kPass);
+  EXPECT_EQ(status(MergingAnyhow(), 4000), Status::kFail);
+}
+
 }  // namespace
 }  // namespace ringcheck
