@@ -43,7 +43,7 @@ void append_tile_edges(Cases& cases, const std::string& device) {
     for (const char* mask : {"causal", "full", "window[131]"})
       for (const char* length : {"s258", "s514"})
         for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
-          Case test = parity::parse_case("ring:p2p/contiguous/P2/hq4/hkv1/d64/" +
+          Case test = parity::parse_case("ring:p2p/contiguous/P2/hq2/hkv1/d64/" +
                                          std::string(mask) + "/" + length + "/" + dtype);
           test.device = device;
           test.kernel = kernel;
@@ -74,7 +74,7 @@ void append_calibrated(Cases& cases, const std::string& device) {
 const std::vector<std::string> kLongPositions{
     "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s32999/d4/float32/rope:interleaved[10000]",
     "ring:alltoall/headtail/window[3]/P3/hq1/hkv1/s33000/d4/bf16/rope:half[10000]",
-    "ring:allgather/striped[16]/doc[2500,300:310,2600]/P4/hq1/hkv1/d4/fp16/rope:interleaved[10000]",
+    "ring:allgather/striped[16]/doc[2100,30:31,2120]/P4/hq1/hkv1/d4/fp16/rope:interleaved[10000]",
     "ring:p2p/headtail/window[5]/P2/hq1/hkv1/s2300/d8/bf16/rope:interleaved[10000]",
     "ring:allgather[keep]/contiguous/window[3]/P5/hq2/hkv1/s2200/d4/float32/rope:half[500000]",
     "ring:alltoall/striped[1]/window[2]/P2/hq1/hkv1/s2111/d6/fp16/rope:half[10000]",

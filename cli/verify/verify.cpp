@@ -206,8 +206,8 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->type_name("SECONDS");
   program
       .add_option("--jobs", options->jobs,
-                  "workers that run small cases at a time, a core each; default: as many as cores, "
-                  "at most 8, and 1 where a GPU takes one process only")
+                  "workers that run small cases at a time; default: one more than cores, at most 8, "
+                  "and 1 where a GPU takes one process only")
       ->check(CLI::Range(1, 64))
       ->group(group)
       ->type_name("N");

@@ -262,11 +262,12 @@ class Supervision {
 
 }  // namespace
 
+// Ranks wait for each other: one worker more than cores fills what they leave idle.
 int default_jobs(const std::vector<parity::Case>& cases) {
   constexpr unsigned kMost = 8;
   if (parity::any_on_cuda(cases) && gpus_are_exclusive())
     return 1;
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMost));
+  return static_cast<int>(std::min(std::thread::hardware_concurrency() + 1, kMost));
 }
 
 double deadline_of(const parity::Case& test) {

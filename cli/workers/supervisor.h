@@ -11,7 +11,7 @@
 
 namespace ringcheck::cli {
 
-// Workers at a time, where nobody says how many: one a core, up to 8; one alone where a GPU takes no
+// Workers at a time, where nobody says how many: one more than cores, up to 8; one alone where a GPU takes no
 // more than one process.
 int default_jobs(const std::vector<parity::Case>& cases);
 
