@@ -75,12 +75,12 @@ struct Formulas {
     EXPECT_TRUE((spread * (1 + 1e-12) >= row(w * (v - O).abs())).all().item<bool>());
     const Tensor B_O = spread + row((r + e_P + u_in * P) * v.abs()) +
                        (n * u_a + 4 * W * u_a * (1 + L.abs()) + u_m) * row(P * v.abs()) + rho_o(O) +
-                       step + 6 * u_d * M;
+                       n * eta_e + step + 6 * u_d * M;
     const Tensor g = sq(O) + row(sq(P) * sq(v));
     const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4));
     const Tensor s_O = row(sq(P) * s_E * sq(v - O) + ((sq(r) + sq(e_P)) / 3 + sq(P) * in2) * sq(v)) +
                        g * normaliser + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
-                       (sq(rho_o(O)) + step * step) / 3 + 4 * sq(u_d * M);
+                       (sq(rho_o(O)) + sq(n * eta_e) + step * step) / 3 + 4 * sq(u_d * M);
     // (5)
     const Tensor B_D = dot(dO.abs() * B_O) + dv * u_a * dot((dO * O).abs());
     const Tensor s_D = dot(sq(dO) * s_O) + sq(D) * normaliser +
@@ -100,33 +100,34 @@ struct Formulas {
     const double operand = u_p * u_p / 3, partial = coarse * coarse / 3;
     const Tensor B_dQ = tau * (row(B_T * k.abs()) + B_D * row(P * k).abs() +
                                (n * u_a + coarse) * row((T * k).abs())) +
-                        B_L * dQ.abs() + rho_o(dQ) + W * step;
+                        B_L * dQ.abs() + tau * n * eta_e + rho_o(dQ) + W * step;
     const Tensor s_dQ = tau * tau *
                             (row(s_T * sq(k)) + s_D * sq(row(P * k)) + sq(row(P * s_G.sqrt() * k)) +
                              (unit * (n_eff / 2 + 2 + W) + partial) * row(sq(T * k))) +
                         (s_L + operand + unit * (n_eff / 2 + 2 + W) + partial) * sq(dQ) +
-                        (sq(rho_o(dQ)) + W * step * step) / 3;
+                        (sq(tau * n * eta_e) + sq(rho_o(dQ)) + W * step * step) / 3;
     // (8), (9), (10)
     const Tensor N = column(sees.to(at::kDouble).expand_as(P)), N_eff = N / kappa + kappa;
     const Tensor dK = tau * column(T * q), dV = column(P * dO);
     const Tensor B_dK = tau * column((B_T + P * B_D + T.abs() * (B_L + u_in)) * q.abs()) +
                         (N * u_a + coarse) * tau * column((T * q).abs()) + rho_o(dK) +
-                        partials * step;
+                        tau * N * eta_e + partials * step;
     const Tensor s_dK =
         tau * tau *
             (column((s_T + sq(P) * s_D + sq(T) * s_L) * sq(q)) + sq(column(P * s_D.sqrt() * q)) +
              sq(column(T * s_L.sqrt() * q)) + sq(column(P * s_G.sqrt() * q))) +
         operand * sq(dK) +
         (unit * (N_eff / 2 + 2 + W) + partial) * (sq(dK) + tau * tau * column(sq(T * q))) +
-        (sq(rho_o(dK)) + partials * step * step) / 3;
+        (sq(rho_o(dK)) + sq(tau * N * eta_e) + partials * step * step) / 3;
     const Tensor B_dV = column((P * (B_E + B_L + 2 * u_in) + rho_p(P) + e_P) * dO.abs()) +
-                        (N * u_a + coarse) * column(P * dO.abs()) + rho_o(dV) + partials * step;
+                        (N * u_a + coarse) * column(P * dO.abs()) + rho_o(dV) + N * eta_e +
+                        partials * step;
     const Tensor s_dV = column((sq(P) * (s_E + s_L + (u_a * u_a + 2 * u_in * u_in) / 3) +
                                 (sq(rho_p(P)) + sq(e_P)) / 3) *
                                sq(dO)) +
                         sq(column(P * s_L.sqrt() * dO)) + operand * sq(dV) +
                         (unit * (N_eff / 2 + 2) + partial) * (sq(dV) + column(sq(P * dO))) +
-                        (sq(rho_o(dV)) + partials * step * step) / 3;
+                        (sq(rho_o(dV)) + sq(N * eta_e) + partials * step * step) / 3;
 
     bound = {B_O.squeeze(3), B_L.flatten(2), B_dQ.squeeze(3), B_dK, B_dV};
     sigma = {s_O.squeeze(3).sqrt(), s_L.flatten(2).sqrt(), s_dQ.squeeze(3).sqrt(), s_dK.sqrt(),

@@ -250,6 +250,26 @@ TEST(Bounds, GradientsAreTurnedBackByAnglesThatMayBeOff) {
   }
 }
 
+// Products below 2^-126 that a matrix unit flushes to zero, each of a sum, are within the bound, and
+// twice as much is not.
+TEST(Bounds, SumsOfProductsThatUnderflowAreWithin) {
+  Inputs in = draw(kShape, {Full{}, kShape.seq}, 5, Family::kSpread3, at::kBFloat16);
+  in.q.zero_();  // P = 1 / 96
+  in.v.fill_(0x1p-121);
+  in.d_o.fill_(0x1p-121);
+  const Contract contract = arithmetics().front().contract();
+  const Judgement judged = judge(in, contract, 1, Rope{});
+  const auto keys = static_cast<double>(kShape.seq), queries = 2 * keys;  // two heads of queries
+  for (const auto& [field, terms] :
+       {std::pair{&Tensors::o, keys}, std::pair{&Tensors::dv, queries}}) {
+    const at::Tensor &truth = judged.value.*field, &bound = judged.bound.*field;
+    ASSERT_LT(0x1p-121 / keys, contract.eta_e);
+    ASSERT_GT(truth.min().item<double>(), 10 * contract.eta_e);
+    EXPECT_LE(worst(at::zeros_like(truth), truth, bound), 1);
+    EXPECT_GT(worst(truth - 2 * terms * contract.eta_e, truth, bound), 1);
+  }
+}
+
 // Against float64, the reference errs as much as what it judges.
 TEST(Bounds, Float64IsJudgedByTwoErrors) {
   const Inputs in = draw(kShape, {Causal{}, kShape.seq}, 5);

@@ -46,14 +46,17 @@ Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErr
                const KeySums& sums, const Error& chain) {
   const double scale = std::abs(strip.scale), u_p = model.contract.u_p;
   const double step = model.partial_step();
+  const at::Tensor flushed = model.flushed(strip.keys) * scale;
   return {(sums.p_k.abs().mul_(forward.delta.bound) + sums.terms[1])
               .mul_(scale)
               .addcmul_(strip.dq.abs(), forward.lse.bound)
+              .add_(flushed)
               .add_(model.world * step),
           (sums.p_k.square().mul_(forward.delta.variance) + sums.terms[2])
               .addcmul_(sums.terms[0], sums.terms[0])
               .mul_(scale * scale)
               .addcmul_(strip.dq.square(), forward.lse.variance + chain.variance + u_p * u_p / 3)
+              .addcmul_(flushed, flushed, 1. / 3)
               .add_(model.world * step * step / 3)};
 }
 
@@ -128,19 +131,23 @@ void BackwardErrors::add_to_keys(const Rows& rows, Range columns, const ScoreGra
 Error BackwardErrors::dk(double scale, const at::Tensor& dk) const {
   const double u_p = model_.contract.u_p, step = model_.partial_step();
   const double partials = model_.world * keys_.shared;
-  return {dk_[1] * std::abs(scale) + partials * step,
+  const at::Tensor flushed = model_.flushed(keys_.queries) * std::abs(scale);
+  return {dk_[1] * std::abs(scale) + flushed + partials * step,
           (dk_[2] + dk_[0].square() + p_delta_q_.square() + p_g_q_.square())
               .mul_(scale * scale)
               .addcmul_(dk.square(), dk_chain_.variance + u_p * u_p / 3)
+              .addcmul_(flushed, flushed, 1. / 3)
               .add_(partials * step * step / 3)};
 }
 
 Error BackwardErrors::dv(const at::Tensor& dv) const {
   const double u_p = model_.contract.u_p, step = model_.partial_step();
   const double partials = model_.world * keys_.shared;
-  return {dv_[1] + partials * step,
+  const at::Tensor flushed = model_.flushed(keys_.queries);
+  return {dv_[1] + flushed + partials * step,
           (dv_[2] + dv_[0].square())
               .addcmul_(dv.square(), dv_chain_.variance + u_p * u_p / 3)
+              .addcmul_(flushed, flushed, 1. / 3)
               .add_(partials * step * step / 3)};
 }
 

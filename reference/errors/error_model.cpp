@@ -12,6 +12,8 @@ at::Tensor ErrorModel::effective(const at::Tensor& n) const {
   return n / contract.kappa + contract.kappa;
 }
 
+at::Tensor ErrorModel::flushed(const at::Tensor& n) const { return n * contract.eta_e; }
+
 at::Tensor ErrorModel::output_rounding(const at::Tensor& x) const {
   return x.abs().mul_(contract.u_o).clamp_min_(std::max(contract.eta_o, contract.eta_e));
 }

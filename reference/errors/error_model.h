@@ -29,6 +29,9 @@ struct ErrorModel {
   // adds kappa terms at once (Blanchard, Higham, Lopez, Mary and Pranesh 2020). Element by element.
   at::Tensor effective(const at::Tensor& n) const;
 
+  // n eta_e: of a sum of n products, what is lost where each underflows. All may have one sign.
+  at::Tensor flushed(const at::Tensor& n) const;
+
   // rho_o(x) = max(u_o |x|, eta_o, eta_e): x is stored as a result.
   at::Tensor output_rounding(const at::Tensor& x) const;
 };

@@ -77,18 +77,19 @@ Error lse_error(const ErrorModel& model, const StripView& strip, const KeySums& 
 Error output_error(const ErrorModel& model, const StripView& strip, const KeySums& sums,
                    const RowError& row) {
   const at::Tensor& o = strip.o;
-  const at::Tensor rounding = model.output_rounding(o);
+  const at::Tensor rounding = model.output_rounding(o), flushed = model.flushed(strip.keys);
   const at::Tensor w_v = sums.w_v.narrow(-1, 0, o.size(-1));
   const at::Tensor w_v2 = sums.w_v.narrow(-1, o.size(-1), o.size(-1));
   // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
   const at::Tensor spread = (o * sums.w - 2 * w_v).mul_(o).add_(w_v2).clamp_min_(0);
   const double u_p = model.contract.u_p, step = model.partial_step();
-  Error error{(spread * sums.w).sqrt_() + sums.terms[1] + (rounding + step),
+  Error error{(spread * sums.w).sqrt_() + sums.terms[1] + (rounding + flushed + step),
               (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.terms[0])
                   .mul_(o)
                   .add_(sums.terms[2])
                   .clamp_min_(0)
                   .addcmul_(rounding, rounding, 1. / 3)
+                  .addcmul_(flushed, flushed, 1. / 3)
                   .add_(step * step / 3)};
   if (strip.largest_v.defined()) {
     // A merge by differences rounds b - a, at most 2 max |v|, its weight and their product; the
