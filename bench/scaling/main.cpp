@@ -8,11 +8,15 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "bench/scaling/scaled.h"
 #include "cli/environment.h"
+#include "cli/plan/known.h"
+#include "cli/plan/pick.h"
 #include "cli/to_result.h"
 #include "cp/device/cuda_library.h"
 #include "cp/worlds/job.h"
@@ -28,7 +32,7 @@ constexpr std::chrono::minutes kDeadline{5};
 
 struct Options {
   std::vector<std::string> cases;
-  std::string json;
+  std::string json, figures;
   int pairs = 10;
 };
 
@@ -145,10 +149,33 @@ void measure(Worlds& worlds, const parity::Case& test, int pairs, reports::Resul
     result.measurements.push_back(std::move(measurement));
 }
 
-std::vector<parity::Case> cases_of(const Options& options, bool launched) {
+cli::Figures figures_for(const Options& options) {
+  if (options.figures.empty()) return cli::figures_of_gpu(cli::kUsualGpu);
+  const auto no = [&](const std::string& why) {
+    return parity::BadCase("--figures '" + options.figures + "': " + why +
+                           "; want a result of ringcheck_scaling of two lengths or more on two GPUs or more");
+  };
+  std::ifstream file(options.figures);
+  if (!file) throw no("cannot be read");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    return cli::figures_of(reports::result_from_json(reports::parse_json(text)));
+  } catch (const std::exception& error) {
+    throw no(error.what());
+  }
+}
+
+parity::Case case_of(const std::string& text, const Options& options, bool speaks) {
+  if (!text.starts_with(cli::kAutoStrategy + std::string("/"))) return parity::parse_case(text);
+  const cli::Pick pick = cli::picked(text, figures_for(options));
+  if (speaks) std::cerr << "ringcheck_scaling: " << pick.why << "\n";
+  return pick.test;
+}
+
+std::vector<parity::Case> cases_of(const Options& options, bool launched, bool speaks) {
   std::vector<parity::Case> cases;
   for (const std::string& text : options.cases) {
-    cases.push_back(parity::parse_case(text));
+    cases.push_back(case_of(text, options, speaks));
     cases.back().world_kind = launched ? "mpi" : "thread";
     parity::validate(cases.back());
     if (const auto reason = parity::not_supported(cases.back())) throw parity::BadCase(*reason);
@@ -173,8 +200,9 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
 
 int run(const Options& options) {
   const auto launcher = detect_launcher();
-  const std::vector<parity::Case> cases = cases_of(options, launcher.has_value());
-  if (!options.json.empty() && (!launcher || launcher->rank <= 0))
+  const bool speaks = !launcher || launcher->rank <= 0;
+  const std::vector<parity::Case> cases = cases_of(options, launcher.has_value(), speaks);
+  if (!options.json.empty() && speaks)
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
   if (launcher) worlds = std::make_unique<Ranks>(*launcher);
@@ -202,10 +230,12 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   ringcheck::bench::Options options;
   CLI::App program("verify, then time cases of context-parallel attention beside one device");
-  program.add_option("--case", options.cases, "a case in its text form; may be repeated")
+  program.add_option("--case", options.cases, "a case in its text form; may be repeated; its strategy may be auto: what "
+                                              "ringcheck plan predicts to be the fastest")
       ->required();
   program.add_option("--pairs", options.pairs, "timed passes, each with and without the ledger")
       ->check(CLI::Range(1, 10000));
+  program.add_option("--figures", options.figures, "what auto goes by, a result of this program; default: an H200");
   program.add_option("--json", options.json, "where to write what is printed");
   CLI11_PARSE(program, argc, argv);
   try {

@@ -11,13 +11,13 @@
 #include "cli/environment.h"
 #include "cli/files.h"
 #include "cli/plan/degrees.h"
+#include "cli/plan/known.h"
 #include "cli/plan/plan_report.h"
 #include "cli/results/read_result.h"
 #include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/verify/models.h"
 #include "parity/case/task.h"
-#include "plan_figures.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 
@@ -28,17 +28,11 @@ constexpr double kGibi = 1 << 30, kGiga = 1e9;
 constexpr int64_t kMostTokens = int64_t{1} << 40, kMostRanks = 1 << 16;
 
 struct Words {
-  std::string model, seq, figures, json, gpu = "h200";
+  std::string model, seq, figures, json, gpu = kUsualGpu;
   int64_t heads = 0, kv_heads = 0, dim = 0, layers = 0;
   int64_t world = 8, a_host = 8;
   double memory = 8, network = 50;
 };
-
-// By GPU, the results that this program carries.
-const std::map<std::string, std::string>& known_gpus() {
-  static const std::map<std::string, std::string> table{{"h200", "h200_gpu2_threads.json"}};
-  return table;
-}
 
 std::vector<std::string> names(const auto& table) {
   const auto keys = std::views::keys(table);
@@ -87,11 +81,11 @@ void check(const Attention& layer, int64_t ranks) {
 
 Figures figures_for(const Words& words) {
   if (words.figures.empty()) {
-    const auto found = known_gpus().find(words.gpu);
-    if (found == known_gpus().end())
-      throw UsageError("--gpu '" + words.gpu + "' was not measured; known: " + CLI::detail::join(names(known_gpus()), ", ") +
+    const std::vector<std::string> known = known_gpus();
+    if (std::ranges::find(known, words.gpu) == known.end())
+      throw UsageError("--gpu '" + words.gpu + "' was not measured; known: " + CLI::detail::join(known, ", ") +
                        "; for another one give --figures, a result of ringcheck_scaling on it");
-    return figures_of(reports::result_from_json(reports::parse_json(plan_figures().at(found->second))));
+    return figures_of_gpu(words.gpu);
   }
   try {
     return figures_of(read_result_with_cases(words.figures));
@@ -142,7 +136,7 @@ const Subcommands::Add add("plan", [](CLI::App& program) {
       ->check(between(1e-3, 1e6))
       ->capture_default_str();
   CLI::Option* gpu = program.add_option("--gpu", words->gpu, "by whose measured times: " +
-                                                                  CLI::detail::join(names(known_gpus()), ", "))
+                                                                  CLI::detail::join(known_gpus(), ", "))
                          ->check(not_empty())
                          ->capture_default_str();
   program.add_option("--figures", words->figures, "by the times in a result of ringcheck_scaling instead")

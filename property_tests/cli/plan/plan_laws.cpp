@@ -3,6 +3,7 @@
 //
 // What a plan says of bytes, calls and work is what oracle `counters` holds each run to, and its model of
 // time is found again from times that were made by it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -10,6 +11,8 @@
 
 #include "cli/plan/degrees.h"
 #include "cli/plan/figures.h"
+#include "cli/plan/known.h"
+#include "cli/plan/pick.h"
 #include "cli/plan/timing.h"
 #include "cli/plan/work.h"
 #include "parity/case/case.h"
@@ -94,7 +97,7 @@ reports::Measurement measured(const std::string& name, std::map<std::string, std
 }
 
 // As ringcheck_scaling writes it, by a machine that keeps to the model.
-reports::Result scaling_of(const std::vector<std::string>& strategies) {
+reports::Result scaling_of(const std::vector<std::string>& strategies, const std::string& kernel = "wgmma") {
   reports::Result result;
   result.kind = reports::Kind::kScaling;
   for (const std::string& strategy : strategies)
@@ -102,7 +105,7 @@ reports::Result scaling_of(const std::vector<std::string>& strategies) {
       const Attention layer{seq, 32, 8, 128, 128};
       const std::map<std::string, std::string> parts{
           {"mask", "causal"}, {"batch", "1"},  {"subject", "ours"}, {"dtype", "bf16"}, {"strategy", strategy},
-          {"world", "4"},     {"devices", "4"}, {"kernel", "wgmma"}, {"heads", "32"},   {"kv_heads", "8"},
+          {"world", "4"},     {"devices", "4"}, {"kernel", kernel}, {"heads", "32"},   {"kv_heads", "8"},
           {"dim", "128"},     {"dim_v", "128"}, {"seq", std::to_string(seq)}};
       const Hosts hosts{4, kLink, kNetwork};
       const auto of = [&](int64_t ranks) {
@@ -225,6 +228,53 @@ TEST(Degrees, AreTheDivisorsAndTheFewestThatFitsIsTheFirst) {
     }
   }
   EXPECT_NEAR(degrees.front().best(1e15)->eta, 1, 1e-12);
+}
+
+std::string auto_text(const Even& even) {
+  const std::string text = parity::to_text(case_of(even, "ring:p2p"));
+  return kAutoStrategy + text.substr(text.find('/'));
+}
+
+// On machines whose links differ by a factor of a thousand, so that no strategy is always the best.
+RC_GTEST_PROP(Auto, IsTheFastestStrategyOfThePlan, ()) {
+  const Even even = drawn();
+  Figures figures = figures_of(scaling_of({"ring:p2p"}, "plain"));
+  figures.link.rate = std::pow(10.0, *rc::gen::inRange<int>(5, 9));
+  figures.link.latency = std::pow(10.0, -*rc::gen::inRange<int>(3, 8));
+  const Question question{even.layer, 1, even.ranks, INFINITY, {even.ranks, figures.link, kNetwork}};
+  const Pick pick = picked(auto_text(even), figures);
+  const Degree all = degrees_of(question, figures).back();
+  RC_TAG(pick.test.strategy);
+  RC_ASSERT(parity::to_text(pick.test).starts_with(all.best(INFINITY)->strategy + "/"));
+  for (const Choice& choice : all.choices) RC_ASSERT(pick.why.find(choice.strategy) != std::string::npos);
+}
+
+TEST(Auto, LeavesOutWhatCannot) {
+  Even even{{64, 2, 2, 16, 16}, 4};
+  const Pick pick = picked(auto_text(even), figures_of(scaling_of({"ring:p2p"}, "plain")));
+  EXPECT_FALSE(parity::to_text(pick.test).starts_with("ulysses"));
+  EXPECT_THAT(pick.why, testing::HasSubstr("ulysses cannot ("));
+}
+
+TEST(Auto, RefusesWhatItsModelDoesNotKnow) {
+  const Figures figures = figures_of(scaling_of({"ring:p2p"}, "plain"));
+  const auto refused = [&](const std::string& rest, const std::string& why) {
+    try {
+      picked(kAutoStrategy + ("/" + rest), figures);
+      ADD_FAILURE() << rest;
+    } catch (const parity::BadCase& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(why)) << rest;
+      EXPECT_THAT(error.what(), testing::HasSubstr("name a strategy")) << rest;
+    }
+  };
+  refused("headtail/plain/full/P2/hq2/hkv2/s64/d16/bf16", "/full/");
+  refused("contiguous/plain/causal/P2/hq2/hkv2/s64/d16/bf16", "/contiguous/");
+  refused("headtail/plain/causal/P2/b2/hq2/hkv2/s64/d16/bf16", "/b2/");
+  refused("headtail/flash/causal/P2/hq2/hkv2/s64/d16/bf16", "kernel 'flash' was not measured; known: plain");
+}
+
+TEST(Auto, HasFiguresOfEveryGpuThatIsKnown) {
+  for (const std::string& gpu : known_gpus()) EXPECT_FALSE(figures_of_gpu(gpu).kernels.empty()) << gpu;
 }
 
 }  // namespace
