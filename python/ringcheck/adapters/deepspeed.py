@@ -39,8 +39,15 @@ class WholeSequence(torch.nn.Module):
 
     def forward(self, q, k, v, mask, scale):
         q, k, v = (tensor.transpose(1, 2) for tensor in (q, k, v))
-        o = scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
+        o = scaled_dot_product_attention(q, of_each_query(k, q), of_each_query(v, q), attn_mask=mask, scale=scale)
         return o.transpose(1, 2)
+
+
+def of_each_query(heads, q):
+    """Keys or values of each query head, whose gradients one sum rounds once; enable_gqa=True adds them one by one in
+    the dtype, on a CPU. [batch, q_heads, seq, dim]"""
+    group = q.shape[1] // heads.shape[1]
+    return heads.unsqueeze(2).expand(-1, -1, group, -1, -1).flatten(1, 2)
 
 
 def mask_of(case, device):
