@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/subcommand.h"
+#include "cli/usage_error.h"
 #include "reports/envelope.h"
 
 namespace ringcheck::cli {

@@ -7,17 +7,20 @@
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bench/scaling/scaled.h"
 #include "cli/environment.h"
+#include "cli/files.h"
 #include "cli/plan/known.h"
 #include "cli/plan/pick.h"
+#include "cli/read_json.h"
 #include "cli/to_result.h"
+#include "cli/usage_error.h"
 #include "cp/device/cuda_library.h"
 #include "cp/worlds/job.h"
 #include "parity/judge/runner.h"
@@ -33,6 +36,7 @@ constexpr std::chrono::minutes kDeadline{5};
 struct Options {
   std::vector<std::string> cases;
   std::string json, figures;
+  bool figures_given = false;
   int pairs = 10;
 };
 
@@ -149,33 +153,38 @@ void measure(Worlds& worlds, const parity::Case& test, int pairs, reports::Resul
     result.measurements.push_back(std::move(measurement));
 }
 
-cli::Figures figures_for(const Options& options) {
-  if (options.figures.empty()) return cli::figures_of_gpu(cli::kUsualGpu);
-  const auto no = [&](const std::string& why) {
-    return parity::BadCase("--figures '" + options.figures + "': " + why +
-                           "; want a result of ringcheck_scaling of two lengths or more on two GPUs or more");
-  };
-  std::ifstream file(options.figures);
-  if (!file) throw no("cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+// What strategy auto goes by, where a case has it.
+std::optional<cli::Figures> figures_for(const Options& options) {
+  const std::string &path = options.figures, want = "a result of ringcheck_scaling of two lengths or more on two GPUs or more";
+  if (std::ranges::none_of(options.cases, cli::is_auto)) {
+    if (options.figures_given)
+      throw cli::UsageError("--figures '" + path + "' is what strategy auto goes by, and no --case begins with auto/; leave it out");
+    return std::nullopt;
+  }
+  if (!options.figures_given) return cli::figures_of_gpu(cli::kUsualGpu);
+  if (path.empty()) throw cli::UsageError("--figures is empty; want " + want);
+  cli::check_files({path}, {{"--json", options.json}});
   try {
-    return cli::figures_of(reports::result_from_json(reports::parse_json(text)));
+    return cli::figures_of(reports::result_from_json(cli::read_json(path)));
+  } catch (const cli::UsageError&) {
+    throw;
   } catch (const std::exception& error) {
-    throw no(error.what());
+    throw cli::UsageError("--figures '" + path + "': " + error.what() + "; want " + want);
   }
 }
 
-parity::Case case_of(const std::string& text, const Options& options, bool speaks) {
-  if (!text.starts_with(cli::kAutoStrategy + std::string("/"))) return parity::parse_case(text);
-  const cli::Pick pick = cli::picked(text, figures_for(options));
+parity::Case case_of(const std::string& text, const std::optional<cli::Figures>& figures, bool speaks) {
+  if (!cli::is_auto(text)) return parity::parse_case(text);
+  const cli::Pick pick = cli::picked(text, *figures);
   if (speaks) std::cerr << "ringcheck_scaling: " << pick.why << "\n";
   return pick.test;
 }
 
 std::vector<parity::Case> cases_of(const Options& options, bool launched, bool speaks) {
+  const std::optional<cli::Figures> figures = figures_for(options);
   std::vector<parity::Case> cases;
   for (const std::string& text : options.cases) {
-    cases.push_back(case_of(text, options, speaks));
+    cases.push_back(case_of(text, figures, speaks));
     cases.back().world_kind = launched ? "mpi" : "thread";
     parity::validate(cases.back());
     if (const auto reason = parity::not_supported(cases.back())) throw parity::BadCase(*reason);
@@ -230,17 +239,24 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   ringcheck::bench::Options options;
   CLI::App program("verify, then time cases of context-parallel attention beside one device");
-  program.add_option("--case", options.cases, "a case in its text form; may be repeated; its strategy may be auto: what "
-                                              "ringcheck plan predicts to be the fastest")
+  program
+      .add_option("--case", options.cases,
+                  "a case in its text form; may be repeated; one that begins with auto/ takes the strategy "
+                  "that ringcheck plan predicts to be the fastest")
       ->required();
   program.add_option("--pairs", options.pairs, "timed passes, each with and without the ledger")
       ->check(CLI::Range(1, 10000));
-  program.add_option("--figures", options.figures, "what auto goes by, a result of this program; default: an H200");
+  const CLI::Option* figures = program.add_option(
+      "--figures", options.figures, "what auto goes by, a result of this program; default: that of two H200");
   program.add_option("--json", options.json, "where to write what is printed");
   CLI11_PARSE(program, argc, argv);
+  options.figures_given = figures->count() > 0;
   try {
     return ringcheck::bench::run(options);
   } catch (const ringcheck::parity::BadCase& error) {
+    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
+    return 2;
+  } catch (const ringcheck::cli::UsageError& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << "\n";
     return 2;
   } catch (const ringcheck::BadLaunch& error) {

@@ -159,6 +159,11 @@ std::vector<Timed> measured_in(const reports::Result& scaling) {
 
 }  // namespace
 
+std::string origin_of(const Figures& figures) {
+  constexpr size_t kHash = 7;
+  return figures.device.substr(0, figures.device.find(',')) + " at " + figures.commit.substr(0, kHash);
+}
+
 Figures figures_of(const reports::Result& scaling) {
   if (scaling.kind != reports::Kind::kScaling)
     throw std::invalid_argument("it is of kind " + reports::to_text(scaling.kind) + ", not scaling");

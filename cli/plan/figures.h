@@ -44,6 +44,9 @@ struct Figures {
   std::vector<Timed> measured;  // by which they were found
 };
 
+// Who measured, on what.
+std::string origin_of(const Figures& figures);
+
 // Of a result of ringcheck_scaling: its causal cases of batch 1 whose strategy can be planned, and each of
 // them on one device. Throws std::invalid_argument where it has too little: at least two lengths on one
 // device and on two.

@@ -19,7 +19,6 @@ using reports::Table;
 using reports::Tone;
 
 constexpr double kGibi = 1 << 30, kGiga = 1e9;
-constexpr int kHash = 7;
 
 // Whole where it is large.
 std::string cell(double value) { return value >= 1e4 ? reports::fixed(value, 0) : short_figure(value); }
@@ -134,8 +133,7 @@ std::string origin(const Plan& plan) {
   for (const Degree& degree : plan.degrees)
     for (const Choice& choice : degree.choices)
       if (choice.refused.empty() && !choice.measured) unseen.insert(choice.strategy);
-  std::string text = "Predicted, by times of " + figures.device.substr(0, figures.device.find(',')) + " at " +
-                     figures.commit.substr(0, kHash) + "; of those the model is off by at most " + percent(most) + " (" +
+  std::string text = "Predicted, by times of " + origin_of(figures) + "; of those the model is off by at most " + percent(most) + " (" +
                      std::to_string(points.size()) + " times).";
   std::string names;
   for (const std::string& name : unseen) names += (names.empty() ? "" : ", ") + name;

@@ -191,6 +191,32 @@ TEST_F(ResultFiles, UnwritableOnesAreBadInput) {
   }
 }
 
+// What strategy auto goes by: refused before any work, whatever is wrong with it.
+TEST_F(ResultFiles, FiguresThatAutoCannotGoByAreBadInput) {
+  const std::string other = folder_.file("other.json"), cut = folder_.file("cut.json");
+  result({"ringcheck", "verify", "--case", kCase, "--json"}, "verify");
+  std::filesystem::copy(file(), other);
+  write_text(cut, read_text(other).substr(0, 100));
+  const std::string open = "auto/headtail/causal/P2/s40/d16/bf16";
+  const std::vector<std::pair<Words, std::string>> wrong{
+      {{"--case", open, "--figures", "/nowhere/figures"}, "/nowhere/figures"},
+      {{"--case", open, "--figures", folder_.path()}, "no regular file"},
+      {{"--case", open, "--figures", cut}, "is no JSON"},
+      {{"--case", open, "--figures", other}, "of kind verify, not scaling"},
+      {{"--case", open, "--figures", ""}, "--figures is empty"},
+      {{"--case", open, "--figures", other, "--json", other}, other},
+      {{"--case", kCase, "--figures", other}, "no --case begins with auto/"},
+      {{"--case", open}, "known: cudnn, wgmma; name one of them"},
+      {{"--case", "auto/ring:p2p/headtail"}, "auto/"}};
+  for (auto [words, says] : wrong) {
+    words.insert(words.begin(), std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_scaling");
+    const Ran ran = Running(words).wait();
+    EXPECT_EQ(ran.code, 2) << says << ran.out << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+  }
+  EXPECT_EQ(json::parse(read_text(other))["kind"], "verify");
+}
+
 TEST(Bench, UnknownOptionsAreBadInput) {
   const std::string program = std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_bench";
   const Ran ran = Running({program, "--speed"}).wait();

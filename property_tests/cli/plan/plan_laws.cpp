@@ -232,7 +232,7 @@ TEST(Degrees, AreTheDivisorsAndTheFewestThatFitsIsTheFirst) {
 
 std::string auto_text(const Even& even) {
   const std::string text = parity::to_text(case_of(even, "ring:p2p"));
-  return kAutoStrategy + text.substr(text.find('/'));
+  return "auto" + text.substr(text.find('/'));
 }
 
 // On machines whose links differ by a factor of a thousand, so that no strategy is always the best.
@@ -260,16 +260,18 @@ TEST(Auto, RefusesWhatItsModelDoesNotKnow) {
   const Figures figures = figures_of(scaling_of({"ring:p2p"}, "plain"));
   const auto refused = [&](const std::string& rest, const std::string& why) {
     try {
-      picked(kAutoStrategy + ("/" + rest), figures);
+      picked("auto/" + rest, figures);
       ADD_FAILURE() << rest;
     } catch (const parity::BadCase& error) {
       EXPECT_THAT(error.what(), testing::HasSubstr(why)) << rest;
-      EXPECT_THAT(error.what(), testing::HasSubstr("name a strategy")) << rest;
+      EXPECT_THAT(error.what(), testing::HasSubstr("name a strategy instead of auto")) << rest;
     }
   };
-  refused("headtail/plain/full/P2/hq2/hkv2/s64/d16/bf16", "/full/");
+  refused("headtail/plain/full/P2/hq2/hkv2/s64/d16/bf16", "this is auto/headtail/plain/full/");
   refused("contiguous/plain/causal/P2/hq2/hkv2/s64/d16/bf16", "/contiguous/");
   refused("headtail/plain/causal/P2/b2/hq2/hkv2/s64/d16/bf16", "/b2/");
+  refused("headtail/plain/causal/P2/hq2/hkv2/s64/d16/float32", "/float32/");
+  refused("headtail/plain/causal/P4/hq4/hkv4/s7/d16/bf16", "s7 has fewer than two tokens for each of P4");
   refused("headtail/flash/causal/P2/hq2/hkv2/s64/d16/bf16", "kernel 'flash' was not measured; known: plain");
 }
 
