@@ -151,4 +151,12 @@ nlohmann::json without_times(nlohmann::json result) {
   return result;
 }
 
+void note_sample(int64_t sample, reports::CaseResult& test) {
+  const auto seq = test.parts.find("seq");
+  if (sample == 0 || seq == test.parts.end() || std::stoll(seq->second) <= sample)
+    return;
+  test.parts["sample"] = std::to_string(sample);
+  test.reproduce += " --sample " + std::to_string(sample);
+}
+
 }  // namespace ringcheck::cli

@@ -22,4 +22,7 @@ reports::CaseResult to_result(const parity::Verdict& verdict);
 // Of a result in JSON, what judging alone decides: without how long anything took.
 nlohmann::json without_times(nlohmann::json result);
 
+// Writes into a result that only a sample was judged, where that is so.
+void note_sample(int64_t sample, reports::CaseResult& test);
+
 }  // namespace ringcheck::cli

@@ -38,6 +38,7 @@ struct Options {
   std::string json, figures;
   bool figures_given = false;
   int pairs = 10;
+  int64_t sample = 0;
 };
 
 // What becomes of a case, the same on all ranks, and why, where it is said.
@@ -64,10 +65,12 @@ class Worlds {
 
 class Threads final : public Worlds {
  public:
+  explicit Threads(int64_t sample) : sample_(sample) {}
   bool speaks() const override { return true; }
   Judged verify(const parity::Case& test) override {
     parity::RunOptions options;
     options.deadline = kDeadline;
+    options.judging.sample = sample_;
     const parity::Verdict verdict = parity::verify(test, options);
     return {verdict.status, why(verdict)};
   }
@@ -79,16 +82,21 @@ class Threads final : public Worlds {
     });
     return timing;
   }
+
+ private:
+  int64_t sample_;
 };
 
 class Ranks final : public Worlds {
  public:
-  explicit Ranks(const Launcher& launcher) : job_(joined(launcher)) { at::set_num_threads(1); }
+  Ranks(const Launcher& launcher, int64_t sample) : job_(joined(launcher)), sample_(sample) { at::set_num_threads(1); }
   bool speaks() const override { return job_->rank() == 0; }
   Judged verify(const parity::Case& test) override {
     const auto world = world_of(test);
     parity::ProcessRanks ranks(*world);
-    const auto verdict = parity::verify(test, ranks, {});
+    parity::RunOptions options;
+    options.judging.sample = sample_;
+    const auto verdict = parity::verify(test, ranks, options);
     const auto own = verdict ? verdict->status : parity::Status::kPass;
     const auto status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
     return {status, verdict ? why(*verdict) : ""};
@@ -124,6 +132,7 @@ class Ranks final : public Worlds {
   }
 
   std::unique_ptr<Job> job_;
+  int64_t sample_;
 };
 
 // A thread world shares what devices there are.
@@ -135,7 +144,7 @@ int devices_of(const parity::Case& test) {
 
 // The case, and, where it passes, it and the same problem on one device timed: a wrong result has
 // no speed.
-void measure(Worlds& worlds, const parity::Case& test, int pairs, reports::Result& result) {
+void measure(Worlds& worlds, const parity::Case& test, const Options& options, reports::Result& result) {
   const auto begin = std::chrono::steady_clock::now();
   const Judged judged = worlds.verify(test);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -144,10 +153,11 @@ void measure(Worlds& worlds, const parity::Case& test, int pairs, reports::Resul
   if (!passes && worlds.speaks()) std::cerr << parity::to_text(test) << ": " << reason << "\n";
   result.cases.push_back(cli::to_result(test, reports::parse_status(parity::to_text(judged.status)), reason));
   result.cases.back().seconds = took.count();
+  cli::note_sample(options.sample, result.cases.back());
   if (!passes) return;
   parity::Case alone = test;
   alone.world = 1;
-  const Timing one = worlds.time(alone, pairs), timing = worlds.time(test, pairs);
+  const Timing one = worlds.time(alone, options.pairs), timing = worlds.time(test, options.pairs);
   if (!worlds.speaks()) return;  // it was not there when one rank ran alone
   for (auto& measurement : measurements_of({test, devices_of(test), timing, one}))
     result.measurements.push_back(std::move(measurement));
@@ -198,9 +208,10 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   reports::Result result;
   result.kind = reports::Kind::kScaling;
   result.environment = cli::environment();
-  result.environment.command = "ringcheck_scaling --pairs " + std::to_string(options.pairs);
+  result.environment.command = "ringcheck_scaling --pairs " + std::to_string(options.pairs) +
+                               (options.sample > 0 ? " --sample " + std::to_string(options.sample) : "");
   if (parity::any_on_cuda(cases)) result.environment.device = describe_gpus();
-  for (const parity::Case& test : cases) measure(worlds, test, options.pairs, result);
+  for (const parity::Case& test : cases) measure(worlds, test, options, result);
   result.summary = reports::summary_of(result.cases);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   result.environment.wall_seconds = wall.count();
@@ -214,8 +225,8 @@ int run(const Options& options) {
   if (!options.json.empty() && speaks)
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
-  if (launcher) worlds = std::make_unique<Ranks>(*launcher);
-  else worlds = std::make_unique<Threads>();
+  if (launcher) worlds = std::make_unique<Ranks>(*launcher, options.sample);
+  else worlds = std::make_unique<Threads>(options.sample);
   reports::Result result;
   try {
     result = result_of(*worlds, cases, options);
@@ -246,6 +257,9 @@ int main(int argc, char** argv) {
       ->required();
   program.add_option("--pairs", options.pairs, "timed passes, each with and without the ledger")
       ->check(CLI::Range(1, 10000));
+  program.add_option("--sample", options.sample,
+                     "verify N random queries and keys of each head, where the sequence is longer")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   const CLI::Option* figures = program.add_option(
       "--figures", options.figures, "what auto goes by, a result of this program; default: that of two H200");
   program.add_option("--json", options.json, "where to write what is printed");

@@ -59,6 +59,8 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
       {median(one.forward_seconds) / (median(timing.forward_seconds) * share)});
   add("exposed_communication", "", "smaller", {timing.exposed_share});
   add("attention", "", "larger", {timing.attention_share});
+  if (timing.peak_bytes)
+    list.push_back({"peak_bytes", parts, "B", {static_cast<double>(*timing.peak_bytes)}, "smaller", {}});
   add("ledger_overhead", "", "smaller", each(timing.ledger_shares, seconds));
   return list;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/scaling/timing.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <time.h>
 
 #include <algorithm>
@@ -16,6 +17,19 @@ double processor_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Where a device has such an allocator.
+c10::DeviceAllocator* allocator_of(at::Device device) {
+  return device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
+}
+
+std::optional<int64_t> peak_of(at::Device device) {
+  using c10::CachingAllocator::StatType;
+  c10::DeviceAllocator* allocator = allocator_of(device);
+  if (allocator == nullptr) return std::nullopt;
+  const auto stats = allocator->getDeviceStats(device.index());
+  return stats.allocated_bytes[static_cast<size_t>(StatType::AGGREGATE)].peak;
 }
 
 struct Took {
@@ -52,6 +66,7 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
   const parity::Problem local = parity::problem_of(test, own).to(comm.device(), true);
   ContextParallel attention(comm, parity::options_of(test));
   for (int i = 0; i < 2; ++i) timed_pass(comm, attention, local, true);
+  if (auto* allocator = allocator_of(comm.device())) allocator->resetPeakStats(comm.device().index());
   std::vector<double> forward, recorded, longer;
   for (int i = 0; i < pairs; ++i)
     forward.push_back(timed_pass(comm, attention, local, true, false).seconds);
@@ -63,12 +78,15 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
     longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
   }
   const double last = timed_pass(comm, attention, local, true).seconds;
+  std::optional<int64_t> peak = peak_of(comm.device());
+  if (peak) peak = comm.agree_max(*peak);
   const Seconds first = comm.ledger().seconds(Phase::kForward);
   const Seconds second = comm.ledger().seconds(Phase::kBackward);
   return {std::move(forward), std::move(recorded),
           comm.agree_max((first.exposed + second.exposed) / last),
           comm.agree_max((first.attention + second.attention) / last),
-          std::move(longer)};
+          std::move(longer),
+          peak};
 }
 
 }  // namespace ringcheck::bench

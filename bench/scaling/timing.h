@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cp/worlds/communicator.h"
@@ -17,6 +19,9 @@ struct Timing {
   // How much longer a pass takes because the ledger records it; on a CPU how much more of the
   // processor it takes, which other programs do not disturb.
   std::vector<double> ledger_shares;
+  // Most that LibTorch's allocator of a device had handed out at a time since the passes to warm up,
+  // inputs included, of the device with the most; of a CPU nothing.
+  std::optional<int64_t> peak_bytes;
 };
 
 // Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.

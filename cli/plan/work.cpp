@@ -73,25 +73,46 @@ Work ring_after_all_gather(const Attention& layer, int64_t ranks) {
   return work;
 }
 
-std::optional<std::string> too_few_heads(const Attention& layer, int64_t ranks) {
-  if (layer.kv_heads % ranks == 0) return std::nullopt;
-  return "needs key-value heads for every rank: " + std::to_string(layer.kv_heads) + " do not divide by " +
-         std::to_string(ranks);
+std::optional<std::string> too_few_heads(const Attention& layer, int64_t ranks, int64_t groups) {
+  const int64_t shares = ranks == 1 ? 1 : ranks * groups;
+  if (layer.kv_heads % shares == 0) return std::nullopt;
+  return "needs key-value heads for every " + std::string(groups == 1 ? "rank" : "group of every rank") + ": " +
+         std::to_string(layer.kv_heads) + " do not divide by " + std::to_string(shares);
 }
 
 // DeepSpeed-Ulysses (Jacobs et al. 2023): one in P heads of q, k and v over the whole sequence, then O
-// and LSE back; backward dO and D, then dq, dk and dv. What is sent is packed, and unpacked.
-Work ulysses(const Attention& layer, int64_t ranks) {
+// and LSE back; backward dO and D, then dq, dk and dv. What is sent is packed, and unpacked. In groups
+// of heads the next one comes while one is attended, and what came of the one before leaves.
+Stages by_groups(double groups, double flops, double copied, double in, double out) {
+  Stages pass{{1, 0, 0, in / groups}};
+  const Stage each{1, flops / groups, copied / groups, 0};
+  const auto attended = [&](double times, double sent) {
+    if (times > 0) pass.push_back({times, each.flops, each.beside, sent / groups});
+  };
+  attended(groups > 1 ? 1 : 0, in);
+  attended(groups - 2, in + out);
+  attended(1, groups > 1 ? out : 0);
+  pass.push_back({1, 0, 0, out / groups});
+  return pass;
+}
+
+Work ulysses(const Attention& layer, int64_t ranks, int64_t groups) {
   const Shard n(layer, ranks);
   if (ranks == 1) return alone(n, Peers::kEverybody);
-  const double share = n.others / n.ranks;
+  const double share = n.others / n.ranks, g = static_cast<double>(groups);
   const double in = share * (n.queries * n.dim * n.element + n.kv());
   const double out = share * n.queries * (n.dim_v * n.element + kWide);
   const double copied = 2 * kMoved * (in + out);
-  Work work{{}, {}, Peers::kEverybody, n.kv() + share * n.kv() + n.kv(), n.kv() + share * n.kv(), 0};
-  work.forward = {{1, 0, 0, in}, {1, n.forward, copied, 0}, {1, 0, 0, out}};
-  work.backward = {{1, 0, 0, out}, {1, n.backward, copied, 0}, {1, 0, 0, in}};
+  const double under_way = share * n.kv() / g;
+  Work work{{}, {}, Peers::kEverybody, n.kv() + under_way + n.kv(), n.kv() + under_way, 0};
+  work.forward = by_groups(g, n.forward, copied, in, out);
+  work.backward = by_groups(g, n.backward, copied, out, in);
   return work;
+}
+
+PlannedStrategy ulysses_in(int64_t groups) {
+  return {[groups](const Attention& layer, int64_t ranks) { return too_few_heads(layer, ranks, groups); },
+          [groups](const Attention& layer, int64_t ranks) { return ulysses(layer, ranks, groups); }};
 }
 
 double groups_of(const Attention& layer) {
@@ -163,7 +184,8 @@ const std::map<std::string, PlannedStrategy>& planned_strategies() {
   static const std::map<std::string, PlannedStrategy> table{{"gathered", {never, gathered}},
                                                             {"ring:allgather", {never, ring_after_all_gather}},
                                                             {"ring:p2p", {never, ring}},
-                                                            {"ulysses", {too_few_heads, ulysses}}};
+                                                            {"ulysses", ulysses_in(1)},
+                                                            {"ulysses[4]", ulysses_in(4)}};
   return table;
 }
 

@@ -21,14 +21,6 @@ int64_t sample_of(const std::string& text) {
                    "example --sample 256");
 }
 
-void note_sample(int64_t sample, reports::CaseResult& test) {
-  const auto seq = test.parts.find("seq");
-  if (sample == 0 || seq == test.parts.end() || std::stoll(seq->second) <= sample)
-    return;
-  test.parts["sample"] = std::to_string(sample);
-  test.reproduce += " --sample " + std::to_string(sample);
-}
-
 std::string sampled_text(int64_t sample, const std::vector<reports::CaseResult>& cases) {
   const auto sampled = std::count_if(cases.begin(), cases.end(), [](const auto& test) {
     return test.parts.contains("sample");

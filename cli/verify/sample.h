@@ -13,9 +13,6 @@ namespace ringcheck::cli {
 // The value of --sample. Throws UsageError.
 int64_t sample_of(const std::string& text);
 
-// Writes into a result that only a sample was judged, where that is so.
-void note_sample(int64_t sample, reports::CaseResult& test);
-
 // What a run with --sample ends with: how much was judged, and what that can miss.
 std::string sampled_text(int64_t sample, const std::vector<reports::CaseResult>& cases);
 

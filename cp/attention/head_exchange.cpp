@@ -4,31 +4,32 @@
 
 namespace ringcheck {
 
-// [batch, heads / P, slots, ...], a view
-at::Tensor HeadExchange::heads_of(int rank, const at::Tensor& shard) const {
-  const int64_t share = shard.size(1) / comm_.size();
-  return shard.narrow(1, rank * share, share);
+// [batch, heads / (P G), slots, ...], a view
+at::Tensor HeadExchange::heads_of(int rank, const at::Tensor& shard, int64_t group) const {
+  const int64_t share = shard.size(1) / (comm_.size() * groups_);
+  return shard.narrow(1, (rank * groups_ + group) * share, share);
 }
 
-// What the others send, or get: [P - 1, batch, heads / P, slots, ...] of each tensor.
+// What the others send, or get: [P - 1, batch, heads / (P G), slots, ...] of each tensor.
 std::vector<at::Tensor> HeadExchange::travelling(const std::vector<Exchanged>& tensors) {
   std::vector<at::Tensor> buffers;
   for (const Exchanged& x : tensors) {
-    auto sizes = heads_of(0, x.shard).sizes().vec();
+    auto sizes = heads_of(0, x.shard, 0).sizes().vec();
     sizes.insert(sizes.begin(), comm_.size() - 1);
-    const int64_t elements = x.shard.numel() / comm_.size() * sizes[0];
+    const int64_t elements = x.shard.numel() / (comm_.size() * groups_) * sizes[0];
     buffers.push_back(comm_.buffer(elements, x.shard.scalar_type(), x.tag).view(sizes));
   }
   return buffers;
 }
 
-std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors) const {
+std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors,
+                                             int64_t group) const {
   std::vector<Message> messages;
   for (const Exchanged& x : tensors)
     for (int place = 1; place < comm_.size(); ++place) {
       const int peer = comm_.neighbour(place);
       for (int64_t b = 0; b < x.shard.size(0); ++b)
-        messages.push_back({heads_of(peer, x.shard).select(0, b), peer});
+        messages.push_back({heads_of(peer, x.shard, group).select(0, b), peer});
     }
   return messages;
 }
@@ -43,23 +44,28 @@ std::vector<Message> HeadExchange::in_buffers(const std::vector<at::Tensor>& buf
 }
 
 // The own part is put in its place while the others are under way.
-void HeadExchange::to_sequences(const std::vector<Exchanged>& tensors, Label label) {
+Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group, const char* label) {
   std::vector<at::Tensor> buffers;
   Pending arrival;
   if (comm_.size() > 1) {
     buffers = travelling(tensors);
-    arrival = comm_.transfer(in_shards(tensors), in_buffers(buffers), label);
+    arrival = comm_.transfer(in_shards(tensors, group), in_buffers(buffers),
+                             {label, static_cast<int>(group)});
   }
   for (const Exchanged& x : tensors)
-    x.order.put(heads_of(comm_.rank(), x.shard), comm_.rank(), x.sequence);
-  arrival.wait();
-  for (size_t i = 0; i < buffers.size(); ++i)
-    for (int place = 1; place < comm_.size(); ++place)
-      tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place),
-                           tensors[i].sequence);
+    x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence);
+  return Pending([this, tensors = std::move(tensors), buffers = std::move(buffers),
+                  arrival = std::move(arrival)]() mutable {
+    arrival.wait();
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (int place = 1; place < comm_.size(); ++place)
+        tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place),
+                             tensors[i].sequence);
+  });
 }
 
-void HeadExchange::to_shards(const std::vector<Exchanged>& tensors, Label label) {
+Pending HeadExchange::to_shards(const std::vector<Exchanged>& tensors, int64_t group,
+                                const char* label) {
   std::vector<at::Tensor> buffers;
   Pending arrival;
   if (comm_.size() > 1) {
@@ -68,11 +74,14 @@ void HeadExchange::to_shards(const std::vector<Exchanged>& tensors, Label label)
       for (int place = 1; place < comm_.size(); ++place)
         tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place),
                               buffers[i].select(0, place - 1), tensors[i].pad);
-    arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors), label);
+    arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group),
+                             {label, static_cast<int>(group)});
   }
   for (const Exchanged& x : tensors)
-    x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard), x.pad);
-  arrival.wait();
+    x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad);
+  return Pending([buffers = std::move(buffers), arrival = std::move(arrival)]() mutable {
+    arrival.wait();
+  });
 }
 
 }  // namespace ringcheck

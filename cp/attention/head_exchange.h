@@ -12,33 +12,35 @@ namespace ringcheck {
 // A tensor in both of its forms: some positions of all heads, and all positions of some heads.
 struct Exchanged {
   at::Tensor shard;     // [batch, heads, slots, ...], contiguous
-  at::Tensor sequence;  // [batch, heads / P, length, ...]
+  at::Tensor sequence;  // [batch, heads / (P G), length, ...]
   const SequenceOrder& order;
   MemoryTag tag = MemoryTag::kOther;  // of what travels
   double pad = 0;                     // what pad slots of the shard get
 };
 
 // Heads for positions, by an all-to-all of each tensor (Jacobs et al., DeepSpeed-Ulysses, 2023,
-// section 3.1): rank r of P has the heads [r, r + 1) heads / P of the whole sequence. The tensors of
-// a call travel together, in a message for each tensor, peer and entry of the batch, which is sent
-// from the shard, or received into it, without a copy. Both are collective.
+// section 3.1), in G groups: rank r of P gets of group g the heads [r G + g, r G + g + 1) heads / (P G)
+// of the whole sequence. The tensors of a call travel together, in a message for each tensor, peer
+// and entry of the batch, which is sent from the shard, or received into it, without a copy. Both
+// are collective, and done when what they return has been waited for.
 class HeadExchange {
  public:
-  explicit HeadExchange(Communicator& comm) : comm_(comm) {}
+  explicit HeadExchange(Communicator& comm, int64_t groups = 1) : comm_(comm), groups_(groups) {}
 
-  // Fills the sequences from the shards of all ranks.
-  void to_sequences(const std::vector<Exchanged>& tensors, Label label);
-  // Fills the shards from the sequences of all ranks.
-  void to_shards(const std::vector<Exchanged>& tensors, Label label);
+  // Fills the sequences of a group from the shards of all ranks. The shards must outlive the wait.
+  Pending to_sequences(std::vector<Exchanged> tensors, int64_t group, const char* label);
+  // Fills the heads of a group in the shards from the sequences of all ranks.
+  Pending to_shards(const std::vector<Exchanged>& tensors, int64_t group, const char* label);
 
  private:
-  at::Tensor heads_of(int rank, const at::Tensor& shard) const;
+  at::Tensor heads_of(int rank, const at::Tensor& shard, int64_t group) const;
   std::vector<at::Tensor> travelling(const std::vector<Exchanged>& tensors);
   // Of the others, in the order in which the ring has them.
-  std::vector<Message> in_shards(const std::vector<Exchanged>& tensors) const;
+  std::vector<Message> in_shards(const std::vector<Exchanged>& tensors, int64_t group) const;
   std::vector<Message> in_buffers(const std::vector<at::Tensor>& buffers) const;
 
   Communicator& comm_;
+  int64_t groups_;
 };
 
 }  // namespace ringcheck

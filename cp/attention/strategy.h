@@ -54,7 +54,8 @@ struct StrategyEntry {
   // The blocks that it hands to the kernel, which is asked about each.
   std::function<std::vector<BlockShape>(const Plan&, const BlockShape&)> blocks = pairs_of_shards;
   // Query and key-value heads must be multiples of this.
-  std::function<int64_t(int world)> heads_unit = [](int) { return int64_t{1}; };
+  std::function<int64_t(std::string_view arguments, int world)> heads_unit =
+      [](std::string_view, int) { return int64_t{1}; };
   bool finishes_gradients = false;  // by Plan::finished, and dv in the dtype
 };
 using Strategies = Registry<StrategyEntry>;

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include <charconv>
 #include <numeric>
-#include <stdexcept>
 
 #include "cp/attention/head_groups.h"
 #include "cp/attention/recorded_kernel.h"
@@ -86,20 +84,7 @@ class Gathered final : public Strategy {
   Groups groups_;
 };
 
-// "" or "[N]": N groups.
-Groups parse(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  int64_t groups = 0;
-  const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
-  const char* end = text.data() + text.size() - 1;
-  if (bracketed) {
-    const auto [behind, error] = std::from_chars(text.data() + 1, end, groups);
-    if (error == std::errc() && behind == end && groups >= 1) return groups;
-  }
-  throw std::invalid_argument("'gathered" + std::string(text) +
-                              "': gathered takes into how many groups, at least 1, key-value heads "
-                              "go; use gathered or gathered[1]");
-}
+Groups parse(std::string_view text) { return parse_groups("gathered", text); }
 
 std::string canonical(std::string_view text) {
   const Groups groups = parse(text);

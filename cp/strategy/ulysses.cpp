@@ -3,9 +3,11 @@
 #include <ATen/ATen.h>
 
 #include <limits>
-#include <stdexcept>
+#include <numeric>
+#include <utility>
 
 #include "cp/attention/head_exchange.h"
+#include "cp/attention/head_groups.h"
 #include "cp/attention/recorded_kernel.h"
 #include "cp/attention/strategy.h"
 
@@ -23,44 +25,74 @@ at::Tensor alone_in_memory(const at::Tensor& x) {
 // Heads by all-to-all (Jacobs et al., DeepSpeed-Ulysses, 2023): every head is attended by one rank,
 // over the whole sequence in its order, so that nothing is merged and no gradient is a sum over
 // ranks. What comes of a head is complete where it is computed: it is rounded there, once, and
-// travels in the dtype. What the kernel is given forward stays for the backward pass.
+// travels in the dtype. The heads of a rank go in groups: while one is attended the next is under
+// way, and what came of the one before. What the kernel is given forward stays for the backward pass.
 class Ulysses final : public Strategy {
  public:
-  Ulysses(Communicator& comm, const Plan& plan)
-      : comm_(comm), kernel_(plan, comm.ledger()), finished_(plan.finished), exchange_(comm),
-        queries_(plan.layout.queries, plan.scores.mask.length),
+  Ulysses(Communicator& comm, const Plan& plan, int64_t groups)
+      : comm_(comm), kernel_(plan, comm.ledger()), finished_(plan.finished), count_(groups),
+        exchange_(comm, groups), queries_(plan.layout.queries, plan.scores.mask.length),
         keys_(plan.layout.keys, plan.scores.mask.length) {}
 
   Partial forward(const QBlock& q, const KvBlock& own) override {
     if (comm_.size() == 1) return rounded(kernel_.forward(q, own), own.shape.dtype);
-    bring(q, own);
-    const Partial heads = rounded(kernel_.forward(q_, kv_), own.shape.dtype);
-    o_ = alone_in_memory(heads.out);
-    lse_ = alone_in_memory(heads.lse);
-    auto rows = q.q.sizes().vec();
-    rows.back() = own.shape.dim_v;
-    const Partial home{at::empty(rows, o_.options()),
-                       at::empty(q.q.sizes().slice(0, 3), lse_.options())};
-    exchange_.to_shards({{home.out, o_, queries_},
-                         {home.lse, lse_, queries_, MemoryTag::kOther, kNoKeys}},
-                        {"o to its ranks", 0});
+    groups_.clear();
+    Partial home;
+    Pending arrival = bring(q, own), leaving;
+    for (int64_t group = 0; group < count_; ++group) {
+      arrival.wait();
+      if (group + 1 < count_) arrival = bring(q, own);
+      Heads& heads = groups_[group];
+      attend(heads, own.shape.dtype);
+      if (group == 0) home = shards_like(heads, q);
+      leaving.wait();
+      leaving = exchange_.to_shards({{home.out, heads.o, queries_},
+                                     {home.lse, heads.lse, queries_, MemoryTag::kOther, kNoKeys}},
+                                    group, "o to its ranks");
+    }
+    leaving.wait();
     return home;
   }
 
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
     if (comm_.size() == 1) return finished(kernel_.backward(q, own, saved), q, own);
-    const Gradients heads = finished(by_heads(saved), q_, kv_);
-    const PackedKv home{
-        comm_.buffer(own.shape.elements(), own.shape.dtype, MemoryTag::kTraveller), own.shape};
-    const at::Tensor dq = at::empty(q.q.sizes(), q.q.options());
-    exchange_.to_shards({{dq, heads.dq, queries_},
-                         {home.k(), heads.dk, keys_, MemoryTag::kTraveller},
-                         {home.v(), heads.dv, keys_, MemoryTag::kTraveller}},
-                        {"gradients to their ranks", 0});
+    at::Tensor dq;
+    PackedKv home;
+    OfO coming = bring(saved, 0);
+    Pending leaving;
+    for (int64_t group = 0; group < count_; ++group) {
+      coming.arrival.wait();
+      OfO of_o = std::exchange(coming, {});
+      if (group + 1 < count_) coming = bring(saved, group + 1);
+      const Heads& heads = groups_[group];
+      const Gradients whole = finished(by_heads(heads, of_o), heads.q, heads.kv);
+      if (group == 0) {
+        home = {comm_.buffer(own.shape.elements(), own.shape.dtype, MemoryTag::kTraveller), own.shape};
+        dq = at::empty(q.q.sizes(), q.q.options());
+      }
+      leaving.wait();
+      leaving = exchange_.to_shards({{dq, whole.dq, queries_},
+                                     {home.k(), whole.dk, keys_, MemoryTag::kTraveller},
+                                     {home.v(), whole.dv, keys_, MemoryTag::kTraveller}},
+                                    group, "gradients to their ranks");
+    }
+    leaving.wait();
     return {dq, home.k(), home.v()};
   }
 
  private:
+  // Some heads of this rank, over the sequence.
+  struct Heads {
+    QBlock q;
+    KvBlock kv;
+    at::Tensor o, lse;
+  };
+  // The gradient of O of some heads, and D, over the sequence.
+  struct OfO {
+    at::Tensor d, d_o;
+    Pending arrival;
+  };
+
   static Partial rounded(Partial part, at::ScalarType dtype) {
     part.out = part.out.to(dtype);
     return part;
@@ -74,50 +106,75 @@ class Ulysses final : public Strategy {
     return whole;
   }
 
-  // [batch, heads, slots, ...] to [batch, heads / P, length, ...], without a value
+  // [batch, heads, slots, ...] to [batch, heads / (P G), length, ...], without a value
   at::Tensor sequence_of(const at::Tensor& shard, const SequenceOrder& order) const {
     auto sizes = shard.sizes().vec();
-    sizes[1] /= comm_.size();
+    sizes[1] /= comm_.size() * count_;
     sizes[2] = order.length();
     return at::empty(sizes, shard.options());
   }
 
-  void bring(const QBlock& q, const KvBlock& own) {
-    q_ = {sequence_of(q.q, queries_), queries_.positions()};
-    kv_ = own;
-    kv_.shape.heads /= comm_.size();
-    kv_.shape.slots = keys_.length();
-    kv_.packed = comm_.buffer(kv_.shape.elements(), kv_.shape.dtype, MemoryTag::kKv);
-    kv_.positions = keys_.positions();
-    kv_.heads = {comm_.rank() * kv_.shape.heads, kv_.shape.heads};
-    exchange_.to_sequences({{q.q, q_.q, queries_},
-                            {own.k(), kv_.k(), keys_, MemoryTag::kKv},
-                            {own.v(), kv_.v(), keys_, MemoryTag::kKv}},
-                           {"q, k and v by heads", 0});
+  // The next group.
+  Pending bring(const QBlock& q, const KvBlock& own) {
+    const auto group = static_cast<int64_t>(groups_.size());
+    KvBlock kv = own;
+    kv.shape.heads /= comm_.size() * count_;
+    kv.shape.slots = keys_.length();
+    kv.packed = comm_.buffer(kv.shape.elements(), kv.shape.dtype, MemoryTag::kKv);
+    kv.positions = keys_.positions();
+    kv.heads = {(comm_.rank() * count_ + group) * kv.shape.heads, kv.shape.heads};
+    const at::Tensor queries = sequence_of(q.q, queries_);
+    groups_.push_back({{queries, queries_.positions()}, kv, {}, {}});
+    return exchange_.to_sequences({{q.q, queries, queries_},
+                                   {own.k(), kv.k(), keys_, MemoryTag::kKv},
+                                   {own.v(), kv.v(), keys_, MemoryTag::kKv}},
+                                  group, "q, k and v by heads");
   }
 
-  Gradients by_heads(const Saved& saved) {
-    const Saved whole{o_, lse_, sequence_of(saved.d, queries_), sequence_of(saved.d_o, queries_)};
-    exchange_.to_sequences({{saved.d_o, whole.d_o, queries_}, {saved.d, whole.d, queries_}},
-                           {"gradient of o by heads", 0});
-    return kernel_.backward(q_, kv_, whole);
+  void attend(Heads& heads, at::ScalarType dtype) {
+    const Partial part = rounded(kernel_.forward(heads.q, heads.kv), dtype);
+    heads.o = alone_in_memory(part.out);
+    heads.lse = alone_in_memory(part.lse);
+  }
+
+  // O and LSE of this rank's queries, all heads, without a value.
+  static Partial shards_like(const Heads& heads, const QBlock& q) {
+    auto rows = q.q.sizes().vec();
+    rows.back() = heads.o.size(3);
+    return {at::empty(rows, heads.o.options()),
+            at::empty(q.q.sizes().slice(0, 3), heads.lse.options())};
+  }
+
+  OfO bring(const Saved& saved, int64_t group) {
+    OfO of_o{sequence_of(saved.d, queries_), sequence_of(saved.d_o, queries_), {}};
+    of_o.arrival = exchange_.to_sequences({{saved.d_o, of_o.d_o, queries_}, {saved.d, of_o.d, queries_}},
+                                          group, "gradient of o by heads");
+    return of_o;
+  }
+
+  // Takes what is needed no longer.
+  Gradients by_heads(const Heads& heads, OfO& taken) {
+    const OfO of_o = std::exchange(taken, {});
+    return kernel_.backward(heads.q, heads.kv, {heads.o, heads.lse, of_o.d, of_o.d_o});
   }
 
   Communicator& comm_;
   RecordedKernel kernel_;
   decltype(Plan::finished) finished_;
+  int64_t count_;  // of groups
   HeadExchange exchange_;
   SequenceOrder queries_, keys_;
-  QBlock q_;            // of the heads of this rank, over the sequence
-  KvBlock kv_;
-  at::Tensor o_, lse_;
+  std::vector<Heads> groups_;
 };
 
+// "" is one group, as in the paper.
+int64_t groups_of(std::string_view arguments) {
+  return parse_groups("ulysses", arguments).value_or(1);
+}
+
 std::string canonical(std::string_view arguments) {
-  if (!arguments.empty())
-    throw std::invalid_argument("'ulysses" + std::string(arguments) +
-                                "': ulysses takes no arguments; use ulysses");
-  return "";
+  const int64_t groups = groups_of(arguments);
+  return groups == 1 ? "" : "[" + std::to_string(groups) + "]";
 }
 
 // The largest world of at most this one that the heads can be dealt to.
@@ -133,6 +190,10 @@ std::optional<std::string> refuses(const Plan& plan, const BlockShape& shape) {
            std::to_string(shape.q_heads) + " and kv-heads " + std::to_string(shape.kv_heads) +
            " are no multiples of world " + std::to_string(world) + "; use world " +
            std::to_string(fits) + ", or a ring";
+  if (const int64_t groups = groups_of(plan.arguments), own = shape.kv_heads / world; own % groups != 0)
+    return "strategy ulysses" + plan.arguments + ": the " + std::to_string(own) +
+           " kv-heads of a rank do not go into " + std::to_string(groups) + " groups; use ulysses" +
+           canonical("[" + std::to_string(std::gcd(own, groups)) + "]");
   if (world == 1) return std::nullopt;
   const int64_t length = plan.scores.mask.length;
   if (!SequenceOrder::whole(plan.layout.queries, length) ||
@@ -144,13 +205,13 @@ std::optional<std::string> refuses(const Plan& plan, const BlockShape& shape) {
 
 // One rank attends its shard as it is.
 std::vector<BlockShape> blocks(const Plan& plan, const BlockShape& shape) {
+  if (plan.layout.world() == 1) return pairs_of_shards(plan, shape);
   BlockShape block = shape;
   const Positions sequence{{0, plan.scores.mask.length}};
   block.visibility = {plan.scores.mask, sequence, sequence};
-  if (plan.layout.world() == 1)
-    block.visibility = {plan.scores.mask, plan.layout.queries[0], plan.layout.keys[0]};
-  block.q_heads /= plan.layout.world();
-  block.kv_heads /= plan.layout.world();
+  const int64_t shares = plan.layout.world() * groups_of(plan.arguments);
+  block.q_heads /= shares;
+  block.kv_heads /= shares;
   return {block};
 }
 
@@ -158,16 +219,16 @@ const Strategies::Add registered{
     "ulysses",
     {.says = "DeepSpeed-Ulysses: heads by all-to-all, each attended by one rank over the whole sequence",
      .canonical = canonical,
-     .values = [] { return std::vector<std::string>{""}; },
+     .values = [] { return std::vector<std::string>{"", "[2]"}; },
      .make = [](Communicator& comm, const Plan& plan) -> std::unique_ptr<Strategy> {
-       return std::make_unique<Ulysses>(comm, plan);
+       return std::make_unique<Ulysses>(comm, plan, groups_of(plan.arguments));
      },
      .refuses = refuses,
      .partials = [](int) { return 1; },
      .same_bits = [](std::string_view) { return std::vector<std::string>(); },
-     .representative = [](std::string_view) { return std::string(); },
+     .representative = [](std::string_view arguments) { return std::string(arguments); },
      .blocks = blocks,
-     .heads_unit = [](int world) { return int64_t{world}; },
+     .heads_unit = [](std::string_view arguments, int world) { return world * groups_of(arguments); },
      .finishes_gradients = true}};
 
 }  // namespace

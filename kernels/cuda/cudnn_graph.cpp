@@ -18,9 +18,6 @@ namespace {
 namespace fe = cudnn_frontend;
 using Attributes = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-// Beyond this the deterministic backward pass would not fit beside anything else.
-constexpr int64_t kMostDeterministicBytes = int64_t{16} << 30;
-
 void check(fe::error_object status, const char* what) {
   if (status.is_bad())
     throw std::runtime_error(std::string("cuDNN: ") + what + ": " + status.get_message());
@@ -37,8 +34,8 @@ struct Plan {
 };
 
 // Everything that a graph depends on.
-std::vector<int64_t> key_of(bool backward, const CudnnCall& call, const Named& tensors) {
-  std::vector<int64_t> key{backward, call.q.device().index(),
+std::vector<int64_t> key_of(bool backward, bool repeats, const CudnnCall& call, const Named& tensors) {
+  std::vector<int64_t> key{backward, repeats, call.q.device().index(),
                            static_cast<int64_t>(call.q.scalar_type()),
                            static_cast<int64_t>(call.strip.kind), call.strip.width,
                            std::bit_cast<int64_t>(call.scale)};
@@ -118,11 +115,10 @@ Plan forward_plan(const CudnnCall& call, const Named& tensors) {
   return builder.build();
 }
 
-Plan backward_plan(const CudnnCall& call, const Named& tensors) {
+Plan backward_plan(const CudnnCall& call, const Named& tensors, bool repeats) {
   Builder builder(tensors);
-  const int64_t scores = call.q.size(0) * call.q.size(1) * call.q.size(2) * call.k.size(2);
   auto options = fe::graph::SDPA_backward_attributes()
-                     .set_deterministic_algorithm(2 * scores <= kMostDeterministicBytes)
+                     .set_deterministic_algorithm(repeats)
                      .set_attn_scale(static_cast<float>(call.scale));
   set_mask(options, call.strip);
   const Attributes q = builder.input(kQ), k = builder.input(kK), v = builder.input(kV);
@@ -159,15 +155,16 @@ void execute(const Plan& plan, const Named& tensors) {
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse) {
   const Named tensors{
       {kQ, call.q}, {kK, call.k}, {kV, call.v}, {kO, out}, {kLse, lse.unsqueeze(-1)}};
-  execute(cached(key_of(false, call, tensors), [&] { return forward_plan(call, tensors); }),
+  execute(cached(key_of(false, true, call, tensors), [&] { return forward_plan(call, tensors); }),
           tensors);
 }
 
-void cudnn_backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result) {
+void cudnn_backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result,
+                    bool repeats) {
   const Named tensors{{kQ, call.q},   {kK, call.k},     {kV, call.v},
                       {kO, saved.o},  {kDo, saved.d_o}, {kLse, saved.lse.unsqueeze(-1)},
                       {kDq, result.dq}, {kDk, result.dk}, {kDv, result.dv}};
-  execute(cached(key_of(true, call, tensors), [&] { return backward_plan(call, tensors); }),
+  execute(cached(key_of(true, repeats, call, tensors), [&] { return backward_plan(call, tensors, repeats); }),
           tensors);
 }
 

@@ -19,13 +19,15 @@ struct CudnnCall {
 // Writes out, in the dtype of q, and the natural LSE [batch, heads, queries], float32, contiguous.
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse);
 
-// Writes gradients, in the dtype of q. LSE is contiguous.
+// Writes gradients, in the dtype of q. LSE is contiguous. `repeats`: the same bits each time, for a
+// workspace as large as dS.
 struct CudnnSaved {
   at::Tensor o, lse, d_o;
 };
 struct CudnnGradients {
   at::Tensor dq, dk, dv;
 };
-void cudnn_backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result);
+void cudnn_backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result,
+                    bool repeats);
 
 }  // namespace ringcheck

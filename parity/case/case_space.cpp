@@ -101,7 +101,7 @@ constexpr const char* kLast[] = {"mask", "seed"};
 
 void deal_heads(Case& test) {
   const int64_t group = test.q_heads / test.kv_heads;
-  const int64_t unit = Strategies::at(test.strategy).heads_unit(test.world);
+  const int64_t unit = Strategies::at(test.strategy).heads_unit(test.arguments, test.world);
   test.kv_heads = (test.kv_heads + unit - 1) / unit * unit;
   test.q_heads = test.kv_heads * group;
 }

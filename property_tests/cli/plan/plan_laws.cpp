@@ -31,7 +31,7 @@ struct Even {
 
 Even drawn() {
   Even even{{}, *rc::gen::inRange<int64_t>(1, 9)};
-  const int64_t chunk = *rc::gen::inRange<int64_t>(1, 5), keys = *rc::gen::inRange<int64_t>(1, 4);
+  const int64_t chunk = *rc::gen::inRange<int64_t>(1, 5), keys = *rc::gen::element<int64_t>(1, 2, 3, 4, 8);
   even.layer.seq = 2 * even.ranks * chunk;
   even.layer.kv_heads = even.ranks * keys;
   even.layer.q_heads = even.layer.kv_heads * *rc::gen::inRange<int64_t>(1, 4);
@@ -62,7 +62,9 @@ void expect_pass(const Stages& pass, const parity::ExpectedPass& expected) {
 RC_GTEST_PROP(Plan, SaysWhatCountersHoldsEachRankTo, ()) {
   const Even even = drawn();
   for (const auto& [name, strategy] : planned_strategies()) {
-    RC_ASSERT(!strategy.refuses(even.layer, even.ranks));
+    const bool dealt = !name.starts_with("ulysses[4]") || even.ranks == 1 || even.layer.kv_heads % (4 * even.ranks) == 0;
+    RC_ASSERT(strategy.refuses(even.layer, even.ranks).has_value() == !dealt);
+    if (!dealt) continue;
     const Work work = strategy.work(even.layer, even.ranks);
     for (const parity::ExpectedCounters& rank : parity::expected_counters(case_of(even, name))) {
       expect_pass(work.forward, rank.forward);
@@ -77,6 +79,7 @@ RC_GTEST_PROP(Plan, SaysWhatCountersHoldsEachRankTo, ()) {
 RC_GTEST_PROP(Plan, SaysNoMoreMemoryThanARankMayTake, ()) {
   const Even even = drawn();
   for (const auto& [name, strategy] : planned_strategies()) {
+    if (strategy.refuses(even.layer, even.ranks)) continue;
     const double planned = layer_bytes(even.layer, even.ranks, strategy.work(even.layer, even.ranks));
     const parity::ExpectedCounters rank = parity::expected_counters(case_of(even, name)).front();
     RC_ASSERT(planned <= static_cast<double>(rank.peak_bytes));

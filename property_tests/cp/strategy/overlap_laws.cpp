@@ -74,10 +74,15 @@ RC_GTEST_PROP(Overlap, AGroupOfHeadsIsGatheredWhileOneIsAttended, ()) {
   });
 }
 
-// Every message is there before the heads are attended.
-RC_GTEST_PROP(Overlap, NothingIsUnderWayWhileWholeHeadsAreAttended, ()) {
-  const parity::Case test = drawn("ulysses", {""});
-  every_rank_overlaps(test, [](const Ledger&) { return Overlapped{}; });
+// Of one group every message is there before its heads are attended; of several the next one is under
+// way while one is attended, or what came of the one before.
+RC_GTEST_PROP(Overlap, AGroupOfHeadsComesWhileOneIsAttended, ()) {
+  parity::Case test = drawn("ulysses", {"", "[2]", "[3]"});
+  parity::deal_heads(test);
+  every_rank_overlaps(test, [](const Ledger& ledger) {
+    const int64_t groups = ledger.sum(Phase::kForward).steps, overlapped = groups > 1 ? groups : 0;
+    return Overlapped{overlapped, overlapped};
+  });
 }
 
 }  // namespace

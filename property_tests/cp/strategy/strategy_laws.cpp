@@ -91,12 +91,17 @@ TEST(Strategies, TheRingTakesItsRotations) {
   EXPECT_EQ(ring.same_bits(":p2p").size(), ring.values().size() - 1);
 }
 
-// Ulysses: whole heads, so nothing is merged, and as many for every rank.
-TEST(Strategies, UlyssesTakesNoArguments) {
+// Ulysses: whole heads, so nothing is merged, and as many for every group of every rank.
+TEST(Strategies, UlyssesTakesANumberOfGroups) {
   const StrategyEntry& ulysses = Strategies::at("ulysses");
-  EXPECT_THAT(ulysses.values(), testing::ElementsAre(""));
+  EXPECT_THAT(ulysses.values(), testing::ElementsAre("", "[2]"));
+  EXPECT_EQ(ulysses.canonical("[1]"), "");
+  EXPECT_EQ(ulysses.canonical("[04]"), "[4]");
+  EXPECT_THROW(ulysses.canonical("[0]"), std::invalid_argument);
+  EXPECT_THROW(ulysses.canonical(":p2p"), std::invalid_argument);
   EXPECT_EQ(ulysses.partials(7), 1);
-  EXPECT_EQ(ulysses.heads_unit(7), 7);
+  EXPECT_EQ(ulysses.heads_unit("", 7), 7);
+  EXPECT_EQ(ulysses.heads_unit("[2]", 7), 14);
 }
 
 // Gathered: how many groups the heads go into, or as many as it thinks best.
@@ -106,7 +111,7 @@ TEST(Strategies, GatheredTakesANumberOfGroups) {
   EXPECT_EQ(gathered.canonical("[08]"), "[8]");
   for (const char* wrong : {"[0]", "[-1]", "[]", "[two]", "[1", "[1]]", "[1 ]", "[99999999999999999999]"})
     EXPECT_THROW(gathered.canonical(wrong), std::invalid_argument) << wrong;
-  EXPECT_EQ(gathered.heads_unit(7), 1);
+  EXPECT_EQ(gathered.heads_unit("", 7), 1);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 parity::Case ulysses_case() {
   parity::Case test = *gen::test_case().as("case");
   test.strategy = "ulysses";
-  test.arguments = "";
+  test.arguments = *gen::choice<std::string>({"", "[2]", "[3]"}).as("arguments");
   test.world = *gen::choice<int>({2, 1, 3, 5, 7, 8}).as("world");
   parity::deal_heads(test);
   if (parity::not_supported(test)) test.kernel = plainest_kernel(parity::device_type_of(test));
@@ -32,25 +32,31 @@ parity::Case alone(parity::Case test) {
   return test;
 }
 
-struct HeadsOfRank {
-  int64_t rank, world;
+int64_t groups_of(const parity::Case& test) {
+  return test.world == 1 || test.arguments.empty() ? 1 : std::stoll(test.arguments.substr(1));
+}
+
+// Of all heads those that a rank attends at once, of so many in a row.
+struct SomeHeads {
+  int64_t which, of;
   at::Tensor operator()(const at::Tensor& x) const {
-    const int64_t share = x.size(1) / world;
-    return x.narrow(1, rank * share, share).contiguous();
+    const int64_t share = x.size(1) / of;
+    return x.narrow(1, which * share, share).contiguous();
   }
 };
 
-// O, LSE, dQ, dK and dV of the heads of a rank, in every bit: the kernel is given the same. (Of all heads
+// O, LSE, dQ, dK and dV of the heads of a group, in every bit: the kernel is given the same. (Of all heads
 // at once a library may multiply in another order.)
 RC_GTEST_PROP(Ulysses, EveryHeadIsAsOnOneRank, ()) {
   const parity::Case test = ulysses_case();
   const parity::Problem p = parity::problem_of(test);
   const reference::Tensors whole = run_pass(test, p).whole;
-  for (int rank = 0; rank < test.world; ++rank) {
-    const HeadsOfRank heads{rank, test.world};
+  const int64_t shares = test.world * groups_of(test);
+  for (int64_t share = 0; share < shares; ++share) {
+    const SomeHeads heads{share, shares};
     parity::Case one = alone(test);
-    one.q_heads /= test.world;
-    one.kv_heads /= test.world;
+    one.q_heads /= shares;
+    one.kv_heads /= shares;
     const Pass expected = run_pass(one, {heads(p.q), heads(p.k), heads(p.v), heads(p.d_o)});
     RC_ASSERT(difference({heads(whole.o), heads(whole.lse), heads(whole.dq), heads(whole.dk),
                           heads(whole.dv)},
@@ -58,23 +64,33 @@ RC_GTEST_PROP(Ulysses, EveryHeadIsAsOnOneRank, ()) {
   }
 }
 
-// One block a pass, of the whole sequence and a share of the heads; nothing is merged.
+// A block for each group and pass, of the whole sequence and a share of the heads; nothing is merged.
 RC_GTEST_PROP(Ulysses, EveryRankAttendsTheSequenceOnce, ()) {
   const parity::Case test = ulysses_case();
   const Pass pass = run_pass(test);
+  const int64_t groups = groups_of(test), share = test.kv_heads / (test.world * groups);
   for (int rank = 0; rank < test.world; ++rank) {
     const Ledger& ledger = *pass.ranks[rank].ledger;
-    RC_ASSERT(ledger.attentions().size() == 2U);
+    RC_ASSERT(std::ssize(ledger.attentions()) == 2 * groups);
+    int64_t attended = 0;
     for (const Attended& event : ledger.attentions()) {
       if (test.world > 1) RC_ASSERT((event.keys == Positions{{0, test.seq}}));
-      RC_ASSERT(event.heads.count == test.kv_heads / test.world);
-      RC_ASSERT(event.heads.begin == rank * event.heads.count);
+      RC_ASSERT(event.heads.count == share);
+      RC_ASSERT(event.heads.begin == (rank * groups + attended++ % groups) * share);
     }
     RC_ASSERT(ledger.sum(Phase::kForward).merges == 0);
   }
 }
 
 // What the heads cannot be dealt to is refused, with the value and what fits.
+TEST(Ulysses, RefusesGroupsThatDoNotDivideTheHeadsOfARank) {
+  const auto why = parity::not_supported(parity::parse_case("ulysses[4]/causal/P2/hq12/hkv12/s64/d16"));
+  ASSERT_TRUE(why.has_value());
+  EXPECT_THAT(*why, testing::AllOf(testing::HasSubstr("6 kv-heads of a rank"), testing::HasSubstr("use ulysses[2]")));
+  EXPECT_FALSE(parity::not_supported(parity::parse_case("ulysses[3]/causal/P2/hq12/hkv12/s64/d16")));
+}
+
+
 TEST(Ulysses, RefusesHeadsThatItCannotDeal) {
   const auto why = parity::not_supported(parity::parse_case("ulysses/causal/P4/hq8/hkv2/s64/d16"));
   ASSERT_TRUE(why.has_value());

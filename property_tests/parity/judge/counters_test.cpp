@@ -158,6 +158,17 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ulysses.sent_to, (std::vector<int64_t>{816, 0}));
   EXPECT_EQ(ulysses.kv_bytes, 240 + 120 + 240);
   EXPECT_EQ(ulysses.forward_stock.after, 240 + 192 + 240 + 2 * (288 + 96));
+  // In two groups as many bytes go in twice the messages, a group while the other is attended; of K and
+  // V a half is under way at a time, when those before it are there.
+  const auto grouped =
+      expected_counters(parity::parse_case("ulysses[2]/contiguous/full/P2/b2/hq8/hkv4/s6/d4/dv6/bf16")).at(1);
+  EXPECT_EQ(grouped.forward.bytes, 2 * ulysses.forward.bytes);
+  EXPECT_EQ(grouped.backward.messages, 2 * ulysses.backward.messages);
+  EXPECT_EQ(grouped.forward.steps, 2);
+  EXPECT_EQ(grouped.forward.overlapped, 2);
+  EXPECT_EQ(grouped.backward.overlapped, 2);
+  EXPECT_EQ(grouped.kv_bytes, 480 + 120 + 480);
+  EXPECT_EQ(grouped.traveller_bytes, 480 + 120);
   // The same in two groups of heads: K and V once a pass to the other rank, backward their gradients in
   // float32, 480 bytes. Held is the own block, a group in order, and the next one sent and arriving.
   const auto gathered =

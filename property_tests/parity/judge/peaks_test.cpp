@@ -122,6 +122,9 @@ INSTANTIATE_TEST_SUITE_P(
         "ulysses/headtail/causal/P3/b2/hq12/hkv3/s1500/d32/dv48/float32",
         "ulysses/striped/causal/P4/b1/hq4/hkv4/s1503/d64/fp16/flash",
         "ulysses/contiguous/full/P8/b1/hq8/hkv8/s2048/d64/float64/flash",
+        "ulysses[2]/headtail/causal/P2/b1/hq8/hkv4/s2048/d64/bf16/rope:half[10000]",
+        "ulysses[3]/striped/causal/P3/b2/hq18/hkv9/s1500/d32/dv48/float32",
+        "ulysses[4]/contiguous/full/P2/b1/hq8/hkv8/s2048/d64/fp16/flash",
         "ring:p2p/striped/prefix[700]/P5/b1/hq8/hkv2/s1503/d64/fp16",
         "ring:p2p/contiguous/prefix[700]/P5/b1/hq8/hkv2/s1503/d64/float32/flash/scale:-0.3"));
 

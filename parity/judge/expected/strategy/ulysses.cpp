@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 
 #include "parity/judge/expected/expected.h"
 
@@ -13,42 +14,58 @@ namespace {
 // anybody else's, so all of it is complete, and travels in the dtype; LSE and D in the accumulation
 // type.
 //
-// Bytes of a rank, all heads of its slots: what of them goes in an all-to-all is (P - 1) / P.
-struct Shards {
-  explicit Shards(const Case& test)
+// "[N]": the heads of a rank go in N groups; while one is attended the next is under way, and what
+// came of the one before. "" is one.
+int64_t groups_of(const Case& test) {
+  return test.arguments.empty() || test.world == 1 ? 1 : std::stoll(test.arguments.substr(1));
+}
+
+// Bytes of a rank: of the slots that it has, those heads that one group of every rank attends. What of
+// them goes in an all-to-all is (P - 1) / P.
+struct Group {
+  explicit Group(const Case& test)
       : test(test), e(static_cast<int64_t>(c10::elementSize(test.dtype))), wide(wide_bytes(test)),
-        world(test.world), slots(slots_of_rank(test)),
-        rows(test.batch * test.q_heads * slots), keys(test.batch * test.kv_heads * slots) {}
+        world(test.world), groups(groups_of(test)), slots(slots_of_rank(test)),
+        rows(test.batch * test.q_heads * slots / groups), keys(test.batch * test.kv_heads * slots / groups) {}
 
   const Case& test;
-  int64_t e, wide, world, slots, rows, keys;
-  int64_t in() const { return rows * test.dim * e + kv_block_bytes(test); }  // also dq, dk and dv
-  int64_t out() const { return rows * (test.dim_v * e + wide); }             // also dO and D
+  int64_t e, wide, world, groups, slots, rows, keys;
+  int64_t kv() const { return keys * (test.dim + test.dim_v) * e; }
+  int64_t in() const { return rows * test.dim * e + kv(); }       // also dq, dk and dv
+  int64_t out() const { return rows * (test.dim_v * e + wide); }  // also dO and D
   int64_t travels(int64_t bytes) const { return bytes / world * (world - 1); }
   // The same of one in P heads, of all positions. One rank has its slots as they are.
   int64_t in_order(int64_t bytes) const {
     return world == 1 ? bytes : bytes / (slots * world) * test.seq;
   }
+  // What came of a group, in order.
+  int64_t has() const { return in_order(in()); }
+  int64_t made() const { return in_order(out()); }
 };
 
 constexpr int64_t kTensorsIn = 3, kTensorsOut = 2;  // forward; backward the other way round
 
 // Forward: each head sees what the whole sequence sees; S = QK' and PV. Backward S again,
 // dP = dO V', dV = P' dO, dQ = dS K and dK = dS' Q.
-ExpectedPass pass(const Case& test, int64_t bytes_that_travel, int64_t flops_a_pair) {
-  const int64_t others = test.world - 1, pairs = pairs_of(test) / test.world;
-  return {bytes_that_travel, (kTensorsIn + kTensorsOut) * others * test.batch, pairs,
-          pairs * flops_a_pair, 1, 0};
+ExpectedPass pass(const Group& n, int64_t flops_a_pair) {
+  const int64_t others = n.world - 1, pairs = pairs_of(n.test) / n.world;
+  return {n.groups * n.travels(n.in() + n.out()),
+          (kTensorsIn + kTensorsOut) * others * n.test.batch * n.groups,
+          pairs,
+          pairs * flops_a_pair,
+          n.groups,
+          0,
+          n.groups > 1 ? n.groups : 0};
 }
 
 // While O is rounded.
-int64_t computing(const Shards& n) {
+int64_t computing(const Group& n) {
   const int64_t rounded = n.e < n.wide ? n.rows * n.test.dim_v * n.e : 0;
   return n.in_order(n.rows * (n.test.dim_v + 1) * n.wide + rounded);
 }
 
 // While dq, then dk, then dv become those of the inputs, each in place of what the kernel returned.
-int64_t finishing_all(const Shards& n) {
+int64_t finishing_all(const Group& n) {
   const int64_t vectors = n.in_order(n.rows), of_keys = n.in_order(n.keys);
   const int64_t positions = n.world == 1 ? n.slots : n.test.seq;
   const int64_t wide_q = vectors * n.test.dim * n.wide, q = vectors * n.test.dim * n.e;
@@ -61,42 +78,64 @@ int64_t finishing_all(const Shards& n) {
 }
 
 // One rank has everything: nothing is exchanged, and nothing kept.
-ExpectedStep alone(const Shards& n) {
-  const int64_t kv = kv_block_bytes(n.test);
+ExpectedStep alone(const Group& n) {
+  const int64_t kv = n.kv();
   return {{0, 0}, {kv, kv + computing(n)}, {kv, kv + finishing_all(n)}};
 }
 
-// The own K and V; and of the heads of the rank, over the sequence, q, k and v, forward before
-// attention what arrived of them, and O and LSE after; backward dO and D, and after attention dq, dk
-// and dv. What leaves, and where what comes lands, is there beside them.
-ExpectedStep exchanged(const Shards& n) {
-  const int64_t before = kv_block_bytes(n.test) + n.in_order(n.in());
-  const int64_t kept = before + n.in_order(n.out()), attending = kept + n.in_order(n.out());
-  const int64_t gradients = n.in_order(query_gradient_bytes(n.test) + gradient_block_bytes(n.test));
-  const auto moving = [&](int64_t shard) { return n.in_order(shard) + n.travels(shard) + shard; };
-  return {{ExpectedBlock::kSequence, ExpectedBlock::kSequence, n.world},
-          {before, before + std::max(computing(n), moving(n.out())), before + n.travels(n.in())},
-          {attending,
-           std::max({attending + gradients, kept + finishing_all(n), kept + moving(n.in())}),
-           attending + n.travels(n.out())}};
+// The own K and V; of the groups up to this one q, k and v over the sequence, of those before it O and
+// LSE, too, and those two home, the last ones leaving; and the next one on its way.
+int64_t attending(const Group& n, int64_t group) {
+  const int64_t home = group > 0 ? n.groups * n.out() + n.travels(n.out()) : 0;
+  const int64_t next = group + 1 < n.groups ? n.has() + n.travels(n.in()) : 0;
+  return kv_block_bytes(n.test) + (group + 1) * n.has() + group * n.made() + next + home;
+}
+
+// The same backward: of all groups q, k, v, O and LSE; dO and D of this one and the next; dq, dk and dv
+// home, those of the group before leaving.
+int64_t differentiating(const Group& n, int64_t group) {
+  const int64_t home = group > 0 ? n.groups * n.in() + n.travels(n.in()) : 0;
+  const int64_t next = group + 1 < n.groups ? n.made() + n.travels(n.out()) : 0;
+  return kv_block_bytes(n.test) + n.groups * (n.has() + n.made()) + n.made() + next + home;
+}
+
+// Then O is rounded, or the gradients are finished, dO and D being gone; what was leaving is there, and
+// what was made leaves. And the group behind the next one is sent for.
+ExpectedStep exchanged(const Group& n, int64_t group) {
+  const int64_t last = n.groups - 1, now = attending(n, group), back = differentiating(n, group);
+  const int64_t gradients = n.in_order(n.rows * n.test.dim * n.wide +
+                                       n.keys * (n.test.dim + n.test.dim_v) * n.wide);
+  const auto leaving = [&](int64_t shard) {
+    return n.in_order(shard) + (group == 0 ? n.groups * shard + n.travels(shard) : 0);
+  };
+  return {{ExpectedBlock::kSequence, ExpectedBlock::kSequence, n.world * n.groups},
+          {now,
+           std::max({now + computing(n), now + leaving(n.out()), group < last ? attending(n, group + 1) : 0}),
+           std::max(now, kv_block_bytes(n.test) + n.has() + n.travels(n.in()))},
+          {back,
+           std::max({back + gradients, back - n.made() + finishing_all(n), back - n.made() + leaving(n.in()),
+                     group < last ? differentiating(n, group + 1) : 0}),
+           std::max(back, kv_block_bytes(n.test) + n.groups * (n.has() + n.made()) + n.made() + n.travels(n.out()))}};
 }
 
 ExpectedCounters counters(const Case& test, int rank) {
-  const Shards n(test);
-  const int64_t kv = kv_block_bytes(test), moved = n.travels(n.in() + n.out());
+  const Group n(test);
+  const int64_t kv = kv_block_bytes(test);
   ExpectedCounters expected;
-  expected.steps = {n.world == 1 ? alone(n) : exchanged(n)};
   expected.result = {.rounded_o = true, .finished_gradients = true};
-  expected.forward = pass(test, moved, 2 * (test.dim + test.dim_v));
-  expected.backward = pass(test, moved, 6 * test.dim + 4 * test.dim_v);
+  expected.forward = pass(n, 2 * (test.dim + test.dim_v));
+  expected.backward = pass(n, 6 * test.dim + 4 * test.dim_v);
   expected.kv_bytes = expected.forward_stock.after = kv;
-  if (n.world > 1) {
-    expected.kv_bytes += n.travels(kv) + n.in_order(kv);
-    expected.traveller_bytes = kv + n.travels(kv);
-    expected.forward_stock.after += n.in_order(n.in()) + n.in_order(n.out());
+  if (n.world == 1) {
+    expected.steps = {alone(n)};
+  } else {
+    for (int64_t group = 0; group < n.groups; ++group) expected.steps.push_back(exchanged(n, group));
+    expected.kv_bytes += n.travels(n.kv()) + n.groups * n.in_order(n.kv());
+    expected.traveller_bytes = kv + n.travels(n.kv());
+    expected.forward_stock.after += n.groups * (n.has() + n.made());
   }
   expected.backward_stock.after = expected.forward_stock.after;
-  expected.sent_to.assign(test.world, 2 * moved / std::max(1, test.world - 1));
+  expected.sent_to.assign(test.world, 2 * expected.forward.bytes / std::max(1, test.world - 1));
   expected.sent_to[rank] = 0;
   expected.received_from = expected.sent_to;
   return expected;
