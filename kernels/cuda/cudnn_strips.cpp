@@ -29,7 +29,7 @@ int64_t before_diagonal(const Strip& strip) {
 at::Tensor packed(const at::Tensor& x) { return at::empty(x.sizes(), x.options()).copy_(x); }
 
 // One call, or, where its dS would be too large, one for each half of the heads or of the batch.
-void backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result, bool repeats) {
+void in_parts(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradients& result, bool repeats) {
   const int64_t batch = call.q.size(0), heads = call.k.size(1);
   const int64_t bytes = batch * call.q.size(1) * score_bytes(call.q.size(2), call.k.size(2));
   if (!repeats || bytes <= kMostScoreBytes || batch * heads == 1)
@@ -37,7 +37,7 @@ void backward(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradien
   const int64_t dim = heads > 1 ? 1 : 0, all = dim == 1 ? heads : batch;
   for (const auto& [begin, count] : {std::pair(int64_t{0}, all / 2), std::pair(all / 2, all - all / 2)}) {
     const auto some = [&, begin = begin, count = count](const at::Tensor& x) { return x.narrow(dim, begin, count); };
-    backward({call.strip, call.scale, some(call.q), some(call.k), some(call.v)},
+    in_parts({call.strip, call.scale, some(call.q), some(call.k), some(call.v)},
              {some(saved.o), packed(some(saved.lse)), some(saved.d_o)},
              {some(result.dq), some(result.dk), some(result.dv)}, repeats);
   }
@@ -103,7 +103,7 @@ Gradients CudnnStrips::whole(const Call& call, const Saved& saved) const {
   return by_members(call, saved, [&](const Call& each, const Saved& its) {
     const auto like = [&](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
     const Gradients result{like(each.q), like(each.k), like(each.v)};
-    backward({each.strip, each.scale, each.q, each.k, each.v}, {its.o, packed(its.lse), its.d_o},
+    in_parts({each.strip, each.scale, each.q, each.k, each.v}, {its.o, packed(its.lse), its.d_o},
              {result.dq, result.dk, result.dv}, dq_ == DQ::kRepeats);
     return result;
   });
