@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <limits>
+
 #include "cp/ledger/sign_of_life.h"
 #include "kernels/rows.h"
 #include "kernels/upright.h"
@@ -18,6 +20,17 @@ at::Tensor columns_of(const at::Tensor& x, const Strip& strip) {
   return x.narrow(2, strip.column, strip.columns);
 }
 
+// A partial result of all rows in the dtypes of some of them: no row is of two strips, so that nothing
+// is added up, and a row of no strip is that of no key.
+Partial partial_like(const Partial& part, const std::vector<Strip>& strips, const std::vector<int64_t>& sizes) {
+  Partial result{at::empty(sizes, part.out.options()),
+                 at::empty({sizes[0], sizes[1], sizes[2]}, part.lse.options())};
+  if (every_row(strips, sizes[2])) return result;
+  result.out.zero_();
+  result.lse.fill_(-std::numeric_limits<double>::infinity());
+  return result;
+}
+
 // A block that is one strip is handed out as the library returned it.
 bool whole(const Strip& strip, const QBlock& q, const KvBlock& kv) {
   return strip.rows == q.q.size(2) && strip.columns == kv.shape.slots;
@@ -29,8 +42,9 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
                              const Visibility& visibility) const {
   auto sizes = q.q.sizes().vec();
   sizes.back() = kv.shape.dim_v;
-  const at::Tensor queries = upright(q.q, scores.scale);
   const std::vector<Strip>& strips = visibility.strips();
+  if (strips.empty()) return Partial::identity(sizes, q.q.options());
+  const at::Tensor queries = upright(q.q, scores.scale);
   const auto attended = [&](const Strip& strip) {
     sign_of_life();
     return attend({strip, strength(scores.scale), rows_of(queries, strip),
@@ -40,9 +54,10 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
     const Partial part = attended(strips[0]);
     return {part.out.contiguous(), part.lse.contiguous()};
   }
-  const Partial result = partial_for(strips, sizes, q.q.options());
+  Partial result;
   for (const Strip& strip : strips) {
     const Partial part = attended(strip);
+    if (!result.out.defined()) result = partial_like(part, strips, sizes);
     rows_of(result.out, strip).copy_(part.out);
     rows_of(result.lse, strip).copy_(part.lse);
   }

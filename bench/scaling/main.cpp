@@ -12,6 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "bench/scaling/scaled.h"
 #include "cli/environment.h"
@@ -53,6 +54,13 @@ std::string why(const parity::Verdict& verdict) {
   return findings.empty() ? verdict.reason : findings.front();
 }
 
+// A thread world shares what devices there are.
+int devices_of(const parity::Case& test) {
+  return test.world_kind == "thread"
+             ? std::min(test.world, device_count(parity::device_type_of(test)))
+             : test.world;
+}
+
 // How the ranks of this program exist.
 class Worlds {
  public:
@@ -60,6 +68,8 @@ class Worlds {
   virtual bool speaks() const = 0;  // prints and writes
   virtual Judged verify(const parity::Case& test) = 0;
   virtual Timing time(const parity::Case& test, int pairs) = 0;
+  // The same problem on each device of the case by itself, all at once.
+  virtual Alone time_alone(const parity::Case& test, int pairs) = 0;
   virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
 };
 
@@ -75,15 +85,25 @@ class Threads final : public Worlds {
     return {verdict.status, why(verdict)};
   }
   Timing time(const parity::Case& test, int pairs) override {
-    Timing timing;
-    run({test.world, kDeadline, {}, parity::device_type_of(test)}, [&](Communicator& comm) {
-      const Timing own = time_passes(comm, test, pairs);
-      if (comm.rank() == 0) timing = own;
-    });
-    return timing;
+    return of_first(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
+  }
+  Alone time_alone(const parity::Case& test, int pairs) override {
+    return of_first(devices_of(test), test, [&](Communicator& comm) { return bench::time_alone(comm, test, pairs); });
   }
 
  private:
+  // What rank 0 of a world comes to; what is timed is not filled with NaN before.
+  template <class Body>
+  auto of_first(int size, const parity::Case& test, const Body& body) {
+    decltype(body(std::declval<Communicator&>())) first;
+    run({.size = size, .deadline = kDeadline, .device = parity::device_type_of(test), .fills = false},
+        [&](Communicator& comm) {
+          auto own = body(comm);
+          if (comm.rank() == 0) first = std::move(own);
+        });
+    return first;
+  }
+
   int64_t sample_;
 };
 
@@ -102,16 +122,10 @@ class Ranks final : public Worlds {
     return {status, verdict ? why(*verdict) : ""};
   }
   Timing time(const parity::Case& test, int pairs) override {
-    const auto world = world_of(test);
-    Timing timing;
-    if (test.world == world->size()) {
-      timing = time_passes(*world, test, pairs);
-    } else {  // on one rank, while the others wait
-      const auto alone = world->split(world->rank() == 0 ? 0 : 1, 0);
-      if (world->rank() == 0) timing = time_passes(*alone, test, pairs);
-    }
-    world->agree_max(int64_t{0});
-    return timing;
+    return time_passes(*world_of(test), test, pairs);
+  }
+  Alone time_alone(const parity::Case& test, int pairs) override {
+    return bench::time_alone(*world_of(test), test, pairs);
   }
   void abandon(int code) override { job_->abort(code); }
 
@@ -124,7 +138,7 @@ class Ranks final : public Worlds {
     }
   }
   std::unique_ptr<Communicator> world_of(const parity::Case& test) {
-    if (test.world != 1 && test.world != job_->size())
+    if (test.world != job_->size())
       throw parity::BadCase("the case has a world of " + std::to_string(test.world) +
                             ", there are " + std::to_string(job_->size()) +
                             " ranks; start as many ranks as the case has");
@@ -135,14 +149,7 @@ class Ranks final : public Worlds {
   int64_t sample_;
 };
 
-// A thread world shares what devices there are.
-int devices_of(const parity::Case& test) {
-  return test.world_kind == "thread"
-             ? std::min(test.world, device_count(parity::device_type_of(test)))
-             : test.world;
-}
-
-// The case, and, where it passes, it and the same problem on one device timed: a wrong result has
+// The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
 // no speed.
 void measure(Worlds& worlds, const parity::Case& test, const Options& options, reports::Result& result) {
   const auto begin = std::chrono::steady_clock::now();
@@ -155,11 +162,10 @@ void measure(Worlds& worlds, const parity::Case& test, const Options& options, r
   result.cases.back().seconds = took.count();
   cli::note_sample(options.sample, result.cases.back());
   if (!passes) return;
-  parity::Case alone = test;
-  alone.world = 1;
-  const Timing one = worlds.time(alone, options.pairs), timing = worlds.time(test, options.pairs);
-  if (!worlds.speaks()) return;  // it was not there when one rank ran alone
-  for (auto& measurement : measurements_of({test, devices_of(test), timing, one}))
+  const Alone alone = worlds.time_alone(test, options.pairs);
+  const Timing timing = worlds.time(test, options.pairs);
+  if (!worlds.speaks()) return;
+  for (auto& measurement : measurements_of({test, devices_of(test), timing, alone}))
     result.measurements.push_back(std::move(measurement));
 }
 

@@ -33,7 +33,8 @@ Figures each(const std::vector<double>& values, const auto& figure) {
 }  // namespace
 
 std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
-  const auto& [test, devices, timing, one] = scaled;
+  const auto& [test, devices, timing, alone] = scaled;
+  const Timing& one = alone.first;
   auto parts = cli::to_result(test, reports::Status::kPass, "").parts;
   parts["devices"] = std::to_string(devices);
   const Work work = work_of(test);
@@ -50,6 +51,10 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
   add("tflops_on_one", "TFLOP/s", "larger",
       each(one.seconds, [&](double s) { return work.both / s; }));
   add("eta", "", "larger", {median(one.seconds) / (median(timing.seconds) * share)});
+  add("seconds_on_slowest", "s", "smaller", {alone.slowest_seconds});
+  add("tflops_on_slowest", "TFLOP/s", "larger", {work.both / alone.slowest_seconds});
+  add("forward_seconds_on_slowest", "s", "smaller", {alone.slowest_forward_seconds});
+  add("forward_tflops_on_slowest", "TFLOP/s", "larger", {work.forward / alone.slowest_forward_seconds});
   add("forward_seconds", "s", "smaller", each(timing.forward_seconds, seconds));
   add("forward_tflops_per_device", "TFLOP/s", "larger",
       each(timing.forward_seconds, [&](double s) { return work.forward / s / share; }));

@@ -9,15 +9,17 @@
 
 namespace ringcheck::bench {
 
-// A case and the same problem on one device, timed in one run.
+// A case and the same problem on each device alone, timed in one run.
 struct Scaled {
   parity::Case test;
   int devices = 1;
-  Timing timing, one;
+  Timing timing;
+  Alone alone;
 };
 
-// Times and throughput of both with a sample a pass; shares of a pass, and eta, the time on one
-// device over the device time of all, with one.
+// Times and throughput of both with a sample a pass, alone on the first device and the median on the
+// slowest one; shares of a pass, and eta, the time on the first device over the device time of all,
+// with one.
 std::vector<reports::Measurement> measurements_of(const Scaled& scaled);
 
 }  // namespace ringcheck::bench

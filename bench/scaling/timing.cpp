@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "parity/case/devices/on_device.h"
 #include "parity/subject/ours.h"
 
 namespace ringcheck::bench {
@@ -63,7 +64,7 @@ double median(std::vector<double> values) {
 
 Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
   const Positions own = parity::layout_of(test).queries.at(comm.rank());
-  const parity::Problem local = parity::problem_of(test, own).to(comm.device(), true);
+  const parity::Problem local = parity::problem_on(comm.device(), test, own);
   ContextParallel attention(comm, parity::options_of(test));
   for (int i = 0; i < 2; ++i) timed_pass(comm, attention, local, true);
   if (auto* allocator = allocator_of(comm.device())) allocator->resetPeakStats(comm.device().index());
@@ -87,6 +88,16 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
           comm.agree_max((first.attention + second.attention) / last),
           std::move(longer),
           peak};
+}
+
+Alone time_alone(Communicator& comm, const parity::Case& test, int pairs) {
+  parity::Case alone = test;
+  alone.world = 1;
+  const auto self = comm.split(comm.rank(), 0);
+  Timing own = time_passes(*self, alone, pairs);
+  const double seconds = comm.agree_max(median(own.seconds));
+  const double forward = comm.agree_max(median(own.forward_seconds));
+  return {std::move(own), seconds, forward};
 }
 
 }  // namespace ringcheck::bench

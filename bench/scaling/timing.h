@@ -24,8 +24,17 @@ struct Timing {
   std::optional<int64_t> peak_bytes;
 };
 
+// The same problem on one device: on that of rank 0, and the medians of the slowest rank's.
+struct Alone {
+  Timing first;
+  double slowest_seconds = 0, slowest_forward_seconds = 0;
+};
+
 // Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.
 Timing time_passes(Communicator& comm, const parity::Case& test, int pairs);
+
+// Every rank runs all of it by itself, at the same time. Collective.
+Alone time_alone(Communicator& comm, const parity::Case& test, int pairs);
 
 // The median. Throws std::invalid_argument where there is no value.
 double median(std::vector<double> values);

@@ -52,15 +52,18 @@ Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group
     arrival = comm_.transfer(in_shards(tensors, group), in_buffers(buffers),
                              {label, static_cast<int>(group)});
   }
+  Moves own;
   for (const Exchanged& x : tensors)
-    x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence);
+    x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence, own);
+  own.make();
   return Pending([this, tensors = std::move(tensors), buffers = std::move(buffers),
                   arrival = std::move(arrival)]() mutable {
     arrival.wait();
+    Moves others;
     for (size_t i = 0; i < buffers.size(); ++i)
       for (int place = 1; place < comm_.size(); ++place)
-        tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place),
-                             tensors[i].sequence);
+        tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place), tensors[i].sequence, others);
+    others.make();
   });
 }
 
@@ -70,15 +73,19 @@ Pending HeadExchange::to_shards(const std::vector<Exchanged>& tensors, int64_t g
   Pending arrival;
   if (comm_.size() > 1) {
     buffers = travelling(tensors);
+    Moves others;
     for (size_t i = 0; i < buffers.size(); ++i)
       for (int place = 1; place < comm_.size(); ++place)
-        tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place),
-                              buffers[i].select(0, place - 1), tensors[i].pad);
+        tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place), buffers[i].select(0, place - 1),
+                              tensors[i].pad, others);
+    others.make();
     arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group),
                              {label, static_cast<int>(group)});
   }
+  Moves own;
   for (const Exchanged& x : tensors)
-    x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad);
+    x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad, own);
+  own.make();
   return Pending([buffers = std::move(buffers), arrival = std::move(arrival)]() mutable {
     arrival.wait();
   });

@@ -43,8 +43,10 @@ GatheredHeads::GatheredHeads(Communicator& comm, const SequenceOrder& order, con
 void GatheredHeads::post() {
   if (posted_ == groups_) return;
   const PackedKv part{comm_.buffer(share_.elements(), share_.dtype, MemoryTag::kKv), share_};
-  part.k().copy_(group_of(own_.k(), posted_, share_.heads));
-  part.v().copy_(group_of(own_.v(), posted_, share_.heads));
+  Moves moves;
+  moves.add(part.k(), group_of(own_.k(), posted_, share_.heads));
+  moves.add(part.v(), group_of(own_.v(), posted_, share_.heads));
+  moves.make();
   sent_ = part.packed;
   arriving_ = comm_.buffers(share_.elements(), share_.dtype, MemoryTag::kKv);
   arrival_ = comm_.all_gather(sent_, arriving_, {"gather kv heads", static_cast<int>(posted_)});
@@ -61,11 +63,13 @@ std::optional<KvBlock> GatheredHeads::next() {
   block.packed = comm_.buffer(block.shape.elements(), block.shape.dtype, MemoryTag::kKv);
   block.positions = order_.positions();
   block.heads = {taken_++ * share_.heads, share_.heads};
+  Moves moves;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const PackedKv part{arriving_[rank], share_};
-    order_.put(part.k(), rank, block.k());
-    order_.put(part.v(), rank, block.v());
+    order_.put(part.k(), rank, block.k(), moves);
+    order_.put(part.v(), rank, block.v(), moves);
   }
+  moves.make();
   arriving_.clear();
   post();
   return block;
@@ -85,13 +89,15 @@ void HeadsHome::add(const at::Tensor& dk, const at::Tensor& dv) {
   take();
   terms_.resize(comm_.size());
   arriving_.resize(comm_.size());
+  Moves moves;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     terms_[rank] = traveller(share_);
     const PackedKv term{terms_[rank], share_};
-    order_.take(dk, rank, term.k(), 0);
-    order_.take(dv, rank, term.v(), 0);
+    order_.take(dk, rank, term.k(), 0, moves);
+    order_.take(dv, rank, term.v(), 0, moves);
     if (rank != comm_.rank()) arriving_[rank] = traveller(share_);
   }
+  moves.make();
   std::vector<at::Tensor> sent = terms_;
   sent[comm_.rank()].reset();
   arrival_ = comm_.all_to_all(sent, arriving_, {"send gradients of heads", static_cast<int>(added_)});

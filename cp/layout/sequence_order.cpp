@@ -7,28 +7,6 @@
 #include <algorithm>
 
 namespace ringcheck {
-namespace {
-
-// Whether 16 bytes at a time say the same: fewer and larger accesses than channel by channel.
-bool has_wide_channels(const at::Tensor& x) {
-  constexpr int64_t kWide = 16;
-  const int64_t unit = kWide / static_cast<int64_t>(x.element_size());
-  if (x.dim() != 5 || x.stride(-1) != 1 || x.size(-1) % unit != 0) return false;
-  const auto whole = [&](int64_t elements) { return elements % unit == 0; };
-  return whole(x.storage_offset()) && std::ranges::all_of(x.strides().slice(0, 4), whole) &&
-         reinterpret_cast<uintptr_t>(x.data_ptr()) % kWide == 0;
-}
-
-void move_values(const at::Tensor& to, const at::Tensor& from) {
-  const bool as_they_are = to.scalar_type() == from.scalar_type();
-  if (as_they_are && has_wide_channels(to) && has_wide_channels(from))
-    to.view(at::kComplexDouble).copy_(from.view(at::kComplexDouble));
-  else
-    to.copy_(from);
-}
-
-}  // namespace
-
 SequenceOrder::SequenceOrder(const std::vector<Positions>& shards, int64_t length)
     : length_(length) {
   for (const Positions& positions : shards) shards_.push_back(shard_of(positions, length));
@@ -87,12 +65,24 @@ at::Tensor SequenceOrder::of_sequence(const at::Tensor& sequence, const Run& run
 }
 
 void SequenceOrder::put(const at::Tensor& shard, int rank, const at::Tensor& sequence) const {
-  for (const Run& run : shards_.at(rank).runs) move_values(of_sequence(sequence, run), of_shard(shard, run));
+  Moves moves;
+  put(shard, rank, sequence, moves);
+  moves.make();
 }
 
-void SequenceOrder::take(const at::Tensor& sequence, int rank, const at::Tensor& shard,
-                         double pad) const {
-  for (const Run& run : shards_.at(rank).runs) move_values(of_shard(shard, run), of_sequence(sequence, run));
+void SequenceOrder::take(const at::Tensor& sequence, int rank, const at::Tensor& shard, double pad) const {
+  Moves moves;
+  take(sequence, rank, shard, pad, moves);
+  moves.make();
+}
+
+void SequenceOrder::put(const at::Tensor& shard, int rank, const at::Tensor& sequence, Moves& moves) const {
+  for (const Run& run : shards_.at(rank).runs) moves.add(of_sequence(sequence, run), of_shard(shard, run));
+}
+
+void SequenceOrder::take(const at::Tensor& sequence, int rank, const at::Tensor& shard, double pad,
+                         Moves& moves) const {
+  for (const Run& run : shards_.at(rank).runs) moves.add(of_shard(shard, run), of_sequence(sequence, run));
   for (const Span& pads : shards_.at(rank).pads) shard.narrow(2, pads.begin, pads.count).fill_(pad);
 }
 

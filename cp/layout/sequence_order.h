@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cp/layout/moves.h"
 #include "cp/layout/positions.h"
 
 namespace ringcheck {
@@ -29,6 +30,9 @@ class SequenceOrder {
   void put(const at::Tensor& shard, int rank, const at::Tensor& sequence) const;
   // And back; pad slots are filled with `pad`.
   void take(const at::Tensor& sequence, int rank, const at::Tensor& shard, double pad) const;
+  // The same among other copies, when they are made; pad slots are filled at once.
+  void put(const at::Tensor& shard, int rank, const at::Tensor& sequence, Moves& moves) const;
+  void take(const at::Tensor& sequence, int rank, const at::Tensor& shard, double pad, Moves& moves) const;
 
  private:
   // Slots [slot, slot + rows * columns): row i, column j is position begin + i * gap + j * stride.

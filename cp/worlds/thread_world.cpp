@@ -7,6 +7,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "cp/error.h"
 #include "cp/device/lane.h"
 #include "cp/device/moment.h"
+#include "cp/worlds/peer_copy.h"
 #include "cp/worlds/post_office.h"
 #include "cp/worlds/transport.h"
 #include "cp/device/range.h"
@@ -31,8 +33,8 @@ void poison(const at::Tensor& buffer) {
 class ThreadCommunicator final : public Transport {
  public:
   ThreadCommunicator(std::shared_ptr<PostOffice> office, Group group,
-                     std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline)
-      : Transport(std::move(group), std::move(ledger), deadline), office_(std::move(office)) {
+                     std::shared_ptr<Ledger> ledger, std::chrono::milliseconds deadline, bool fills)
+      : Transport(std::move(group), std::move(ledger), deadline), office_(std::move(office)), fills_(fills) {
     if (!device().is_cpu())  // none of those that ranks compute on
       copies_ = c10::impl::VirtualGuardImpl(device().type())
                     .getStreamFromGlobalPool(device(), /*isHighPriority=*/true);
@@ -49,7 +51,7 @@ class ThreadCommunicator final : public Transport {
 
   std::unique_ptr<Communicator> over(Group group) override {
     return std::make_unique<ThreadCommunicator>(office_, std::move(group), shared_ledger(),
-                                                deadline());
+                                                deadline(), fills_);
   }
 
  private:
@@ -57,19 +59,21 @@ class ThreadCommunicator final : public Transport {
   struct Letter : Half {
     Address address = {};
     std::shared_ptr<Parcel> parcel = {};  // null once done
-    Moment free = {};                     // of a receive: its buffer may be written
   };
   struct Letters {
     std::vector<Letter> sends, receives;
+    Moment free = {};  // the buffers of the receives may be written
   };
 
   InFlight post(Posting posting) override {
     delay();
     auto posted = std::make_shared<Letters>();
-    for (Half& half : posting.sends) posted->sends.push_back(post_send(std::move(half)));
+    const Moment ready = posting.sends.empty() ? Moment() : Moment::now(device());
+    for (Half& half : posting.sends) posted->sends.push_back(post_send(std::move(half), ready));
     for (Half& half : posting.receives) posted->receives.push_back(post_receive(std::move(half)));
+    if (!posted->receives.empty()) posted->free = Moment::now(device());
     return {[this, posted] {
-      for (Letter& receive : posted->receives) take(receive);
+      take(*posted);
       for (Letter& send : posted->sends) await_taken(send);
     }};
   }
@@ -79,10 +83,9 @@ class ThreadCommunicator final : public Transport {
     return {std::move(half), address, office_->at(address)};
   }
 
-  Letter post_send(Half half) {
+  Letter post_send(Half half, const Moment& ready) {
     const int to = half.peer;
     Letter send = letter(std::move(half), rank(), to, sent_);
-    const Moment ready = Moment::now(send.data.device());
     office_->change(*send.parcel, [&] {
       send.parcel->data = send.data;
       send.parcel->ready = ready;
@@ -94,51 +97,95 @@ class ThreadCommunicator final : public Transport {
   Letter post_receive(Half half) {
     const int from = half.peer;
     Letter receive = letter(std::move(half), from, rank(), received_);
-    poison(receive.data);
-    receive.free = Moment::now(receive.data.device());
+    if (fills_) poison(receive.data);
     return receive;
   }
 
-  void take(Letter& receive) {
-    if (!receive.parcel) return;
-    await(receive, [&] { return receive.parcel->posted; }, "nothing arrived");
-    const at::Tensor& sent = receive.parcel->data;
-    if (sent.nbytes() != receive.data.nbytes() || sent.scalar_type() != receive.data.scalar_type())
-      throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
-                               " bytes, the peer sent " + std::to_string(sent.nbytes()));
-    const Moment copied = copy(receive, sent);
-    office_->change(*receive.parcel, [&] {
-      receive.parcel->copied = copied;
-      receive.parcel->taken = true;
-    });
-    receive.parcel.reset();
+  // All messages of a posting, when all of them are there.
+  void take(Letters& posted) {
+    for (const Letter& receive : posted.receives) {
+      if (!receive.parcel) continue;
+      await(receive, [&] { return receive.parcel->posted; }, "nothing arrived");
+      const at::Tensor& sent = receive.parcel->data;
+      if (sent.nbytes() != receive.data.nbytes() || sent.scalar_type() != receive.data.scalar_type())
+        throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
+                                 " bytes, the peer sent " + std::to_string(sent.nbytes()));
+    }
+    const Moment copied = copy(posted);
+    for (Letter& receive : posted.receives) {
+      if (!receive.parcel) continue;
+      office_->change(*receive.parcel, [&] {
+        receive.parcel->copied = copied;
+        receive.parcel->taken = true;
+      });
+      receive.parcel.reset();
+    }
   }
 
-  // Beside the computation, once the message is complete and its buffer free.
-  Moment copy(const Letter& receive, const at::Tensor& sent) {
-    const Range range(receive.operation);
-    const at::Device here = receive.data.device();
-    const at::Tensor message = sent.view_as(receive.data);
-    if (here.is_cpu()) {
-      delay();
-      receive.data.copy_(message);
-      ledger().complete(receive.entry);
-      return {};
+  // Beside the computation, once the messages are complete and their buffers free.
+  Moment copy(const Letters& posted) {
+    std::vector<const Letter*> on_device;
+    for (const Letter& receive : posted.receives) {
+      if (!receive.parcel) continue;
+      if (receive.data.is_cpu()) copy_on_host(receive);
+      else on_device.push_back(&receive);
     }
+    if (on_device.empty()) return {};
     Moment copied;
     {
       const c10::StreamGuard beside(*copies_);
-      receive.free.hold_back(here);
-      receive.parcel->ready.hold_back(here);
-      delay();
-      const Instant begin = ledger().now();
-      receive.data.copy_(message, true);
-      const Instant end = ledger().now();
-      ledger().complete(receive.entry, begin, end);
-      copied = end.moment ? end.moment : Moment::now(here);
+      posted.free.hold_back(device());
+      while (!on_device.empty()) {
+        const int peer = on_device.front()->peer;
+        const auto others = std::ranges::stable_partition(
+            on_device, [&](const Letter* letter) { return letter->peer == peer; });
+        copy_on_device({on_device.begin(), others.begin()});
+        on_device.erase(on_device.begin(), others.begin());
+      }
+      copied = Moment::now(device());
     }
-    copied.hold_back(here);
+    copied.hold_back(device());
     return copied;
+  }
+
+  void copy_on_host(const Letter& receive) {
+    const Range range(receive.operation);
+    delay();
+    receive.data.copy_(receive.parcel->data.view_as(receive.data));
+    ledger().complete(receive.entry);
+  }
+
+  // Messages of one peer, one behind the other.
+  void copy_on_device(const std::vector<const Letter*>& letters) {
+    const Range range(letters.front()->operation);
+    for (const Letter* letter : letters) letter->parcel->ready.hold_back(device());
+    delay();
+    const Instant begin = ledger().now();
+    if (!pushed(letters))
+      for (const Letter* letter : letters)
+        letter->data.copy_(letter->parcel->data.view_as(letter->data), true);
+    const Instant end = ledger().now();
+    for (const Letter* letter : letters) ledger().complete(letter->entry, begin, end);
+  }
+
+  // By the device that they come from, where it is another one that reaches this one's memory.
+  bool pushed(const std::vector<const Letter*>& letters) {
+    const at::Device from = letters.front()->parcel->data.device();
+    const auto copies = PeerCopies::all().find(c10::DeviceTypeName(device().type(), true));
+    if (from == device() || copies == PeerCopies::all().end()) return false;
+    const auto stream = pushes_.try_emplace(from.index(), c10::impl::VirtualGuardImpl(from.type())
+                                                              .getStreamFromGlobalPool(from, true)).first;
+    const Moment begin = Moment::now(device());
+    Moment end;
+    {
+      const c10::StreamGuard there(stream->second);
+      begin.hold_back(from);
+      for (const Letter* letter : letters)
+        if (!copies->second(letter->data, letter->parcel->data)) return false;
+      end = Moment::now(from);
+    }
+    end.hold_back(device());
+    return true;
   }
 
   // The sender drops its tensor itself, so that the free is booked on its own rank.
@@ -159,7 +206,9 @@ class ThreadCommunicator final : public Transport {
   }
 
   std::shared_ptr<PostOffice> office_;
+  bool fills_;
   std::optional<c10::Stream> copies_;  // where the device has streams
+  std::map<c10::DeviceIndex, c10::Stream> pushes_;  // on other devices
   std::map<int, int64_t> sent_, received_;
 };
 
@@ -173,7 +222,7 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
     ledger->observe([&, rank](const Operation& operation) { world.observer(rank, operation); });
   try {
     const OnLane scope(everybody.device, rank);
-    ThreadCommunicator comm(office, everybody, ledger, world.deadline);
+    ThreadCommunicator comm(office, everybody, ledger, world.deadline, world.fills);
     body(comm);
     comm.finish();
   } catch (const Abandoned&) {
@@ -203,7 +252,7 @@ void run(const ThreadWorld& world, const std::function<void(Communicator&)>& bod
 std::unique_ptr<Communicator> world_of_one(std::chrono::milliseconds deadline) {
   return std::make_unique<ThreadCommunicator>(std::make_shared<PostOffice>(),
                                               Group::everybody(1, 0), std::make_shared<Ledger>(),
-                                              deadline);
+                                              deadline, /*fills=*/true);
 }
 
 }  // namespace ringcheck
