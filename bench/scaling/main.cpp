@@ -11,6 +11,7 @@
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -73,6 +74,18 @@ class Worlds {
   virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
 };
 
+// What rank 0 of a world of threads comes to; what is timed is not filled with NaN before.
+template <class Result>
+Result of_first(int size, const parity::Case& test, const std::function<Result(Communicator&)>& body) {
+  Result first;
+  run({.size = size, .deadline = kDeadline, .device = parity::device_type_of(test), .fills = false},
+      [&](Communicator& comm) {
+        Result own = body(comm);
+        if (comm.rank() == 0) first = std::move(own);
+      });
+  return first;
+}
+
 class Threads final : public Worlds {
  public:
   explicit Threads(int64_t sample) : sample_(sample) {}
@@ -85,25 +98,13 @@ class Threads final : public Worlds {
     return {verdict.status, why(verdict)};
   }
   Timing time(const parity::Case& test, int pairs) override {
-    return of_first(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
+    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
   }
   Alone time_alone(const parity::Case& test, int pairs) override {
-    return of_first(devices_of(test), test, [&](Communicator& comm) { return bench::time_alone(comm, test, pairs); });
+    return of_first<Alone>(devices_of(test), test, [&](Communicator& comm) { return bench::time_alone(comm, test, pairs); });
   }
 
  private:
-  // What rank 0 of a world comes to; what is timed is not filled with NaN before.
-  template <class Body>
-  auto of_first(int size, const parity::Case& test, const Body& body) {
-    decltype(body(std::declval<Communicator&>())) first;
-    run({.size = size, .deadline = kDeadline, .device = parity::device_type_of(test), .fills = false},
-        [&](Communicator& comm) {
-          auto own = body(comm);
-          if (comm.rank() == 0) first = std::move(own);
-        });
-    return first;
-  }
-
   int64_t sample_;
 };
 
