@@ -52,42 +52,49 @@ Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group
     arrival = comm_.transfer(in_shards(tensors, group), in_buffers(buffers),
                              {label, static_cast<int>(group)});
   }
-  Moves own;
-  for (const Exchanged& x : tensors)
-    x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence, own);
-  own.make();
+  beside_.after(Moment::now(comm_.device()), [&] {
+    Moves own;
+    for (const Exchanged& x : tensors)
+      x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence, own);
+    own.make();
+  });
   return Pending([this, tensors = std::move(tensors), buffers = std::move(buffers),
                   arrival = std::move(arrival)]() mutable {
-    arrival.wait();
-    Moves others;
-    for (size_t i = 0; i < buffers.size(); ++i)
-      for (int place = 1; place < comm_.size(); ++place)
-        tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place), tensors[i].sequence, others);
-    others.make();
+    beside_.after({}, [&] {
+      arrival.wait();
+      Moves others;
+      for (size_t i = 0; i < buffers.size(); ++i)
+        for (int place = 1; place < comm_.size(); ++place)
+          tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place), tensors[i].sequence, others);
+      others.make();
+    });
+    beside_.join();
   });
 }
 
-Pending HeadExchange::to_shards(const std::vector<Exchanged>& tensors, int64_t group,
-                                const char* label) {
+Pending HeadExchange::to_shards(std::vector<Exchanged> tensors, int64_t group, const char* label) {
   std::vector<at::Tensor> buffers;
+  if (comm_.size() > 1) buffers = travelling(tensors);
   Pending arrival;
-  if (comm_.size() > 1) {
-    buffers = travelling(tensors);
-    Moves others;
-    for (size_t i = 0; i < buffers.size(); ++i)
-      for (int place = 1; place < comm_.size(); ++place)
-        tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place), buffers[i].select(0, place - 1),
-                              tensors[i].pad, others);
-    others.make();
-    arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group),
-                             {label, static_cast<int>(group)});
-  }
-  Moves own;
-  for (const Exchanged& x : tensors)
-    x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad, own);
-  own.make();
-  return Pending([buffers = std::move(buffers), arrival = std::move(arrival)]() mutable {
-    arrival.wait();
+  beside_.after(Moment::now(comm_.device()), [&] {
+    if (comm_.size() > 1) {
+      Moves others;
+      for (size_t i = 0; i < buffers.size(); ++i)
+        for (int place = 1; place < comm_.size(); ++place)
+          tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place), buffers[i].select(0, place - 1),
+                                tensors[i].pad, others);
+      others.make();
+      arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group), {label, static_cast<int>(group)});
+    }
+    Moves own;
+    for (const Exchanged& x : tensors)
+      x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad, own);
+    own.make();
+  });
+  return Pending([this, tensors = std::move(tensors), buffers = std::move(buffers),
+                  arrival = std::move(arrival)]() mutable {
+    beside_.after({}, [&] { arrival.wait(); });
+    beside_.join();
   });
 }
 

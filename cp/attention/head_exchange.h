@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cp/device/beside.h"
 #include "cp/layout/sequence_order.h"
 #include "cp/worlds/communicator.h"
 
@@ -21,16 +22,18 @@ struct Exchanged {
 // Heads for positions, by an all-to-all of each tensor (Jacobs et al., DeepSpeed-Ulysses, 2023,
 // section 3.1), in G groups: rank r of P gets of group g the heads [r G + g, r G + g + 1) heads / (P G)
 // of the whole sequence. The tensors of a call travel together, in a message for each tensor, peer
-// and entry of the batch, which is sent from the shard, or received into it, without a copy. Both
-// are collective, and done when what they return has been waited for.
+// and entry of the batch, which is sent from the shard, or received into it, without a copy. What is
+// put in order is so beside the computation. Both are collective, and done when what they return has
+// been waited for; until then the tensors are held.
 class HeadExchange {
  public:
-  explicit HeadExchange(Communicator& comm, int64_t groups = 1) : comm_(comm), groups_(groups) {}
+  explicit HeadExchange(Communicator& comm, int64_t groups = 1)
+      : comm_(comm), groups_(groups), beside_(comm.device()) {}
 
-  // Fills the sequences of a group from the shards of all ranks. The shards must outlive the wait.
+  // Fills the sequences of a group from the shards of all ranks.
   Pending to_sequences(std::vector<Exchanged> tensors, int64_t group, const char* label);
   // Fills the heads of a group in the shards from the sequences of all ranks.
-  Pending to_shards(const std::vector<Exchanged>& tensors, int64_t group, const char* label);
+  Pending to_shards(std::vector<Exchanged> tensors, int64_t group, const char* label);
 
  private:
   at::Tensor heads_of(int rank, const at::Tensor& shard, int64_t group) const;
@@ -41,6 +44,7 @@ class HeadExchange {
 
   Communicator& comm_;
   int64_t groups_;
+  Beside beside_;
 };
 
 }  // namespace ringcheck

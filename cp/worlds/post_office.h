@@ -4,6 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 
 #include "cp/error.h"
@@ -21,7 +24,7 @@ namespace ringcheck {
 // One message on its way. The sender lends its tensor until the receiver has taken it.
 struct Parcel {
   at::Tensor data;
-  bool posted = false, taken = false;
+  std::atomic<bool> posted = false, taken = false;
   Moment ready, copied;             // on the device: it may be read, it has been read
   std::condition_variable changed;  // only its two ranks wait here, so nobody else is woken
 };
@@ -49,8 +52,12 @@ class PostOffice {
     }
     parcel.changed.notify_all();
   }
-  // False when the time is up; throws when another rank has failed.
-  bool await(Parcel& parcel, std::chrono::milliseconds time, const std::function<bool()>& what) {
+  // False when the time is up; throws when another rank has failed. Being woken takes some 0.07 ms: whoever
+  // cannot spare it stays awake for that long, which costs a core.
+  bool await(Parcel& parcel, std::chrono::milliseconds time, const std::function<bool()>& what,
+             std::chrono::milliseconds awake) {
+    const auto asleep = std::chrono::steady_clock::now() + std::min(awake, time);
+    while (!what() && !failed_ && std::chrono::steady_clock::now() < asleep) std::this_thread::yield();
     std::unique_lock lock(mutex_);
     const bool in_time = parcel.changed.wait_for(lock, time, [&] { return what() || failure_; });
     if (failure_ && !what()) throw Abandoned(failure_->what());
@@ -59,6 +66,7 @@ class PostOffice {
   void fail(const RankFailure& failure) {
     std::lock_guard lock(mutex_);
     if (!failure_) failure_ = failure;
+    failed_ = true;
     for (const auto& [address, parcel] : parcels_) parcel->changed.notify_all();
   }
   const std::optional<RankFailure>& failure() const { return failure_; }
@@ -67,6 +75,7 @@ class PostOffice {
   std::mutex mutex_;
   std::map<Address, std::shared_ptr<Parcel>> parcels_;
   std::optional<RankFailure> failure_;
+  std::atomic<bool> failed_ = false;
 };
 
 }  // namespace ringcheck

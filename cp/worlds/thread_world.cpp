@@ -25,6 +25,9 @@
 namespace ringcheck {
 namespace {
 
+// Ranks with a GPU each wait for hosts that are busy for microseconds.
+constexpr std::chrono::milliseconds kNoTime{0}, kAwake{5};
+
 void poison(const at::Tensor& buffer) {
   if (buffer.is_floating_point()) buffer.fill_(std::numeric_limits<double>::quiet_NaN());
   else buffer.fill_(-1);
@@ -105,7 +108,7 @@ class ThreadCommunicator final : public Transport {
   void take(Letters& posted) {
     for (const Letter& receive : posted.receives) {
       if (!receive.parcel) continue;
-      await(receive, [&] { return receive.parcel->posted; }, "nothing arrived");
+      await(receive, [&] { return receive.parcel->posted.load(); }, "nothing arrived");
       const at::Tensor& sent = receive.parcel->data;
       if (sent.nbytes() != receive.data.nbytes() || sent.scalar_type() != receive.data.scalar_type())
         throw std::runtime_error("expected " + std::to_string(receive.data.nbytes()) +
@@ -191,7 +194,7 @@ class ThreadCommunicator final : public Transport {
   // The sender drops its tensor itself, so that the free is booked on its own rank.
   void await_taken(Letter& send) {
     if (!send.parcel) return;
-    await(send, [&] { return send.parcel->taken; }, "the peer did not take the message");
+    await(send, [&] { return send.parcel->taken.load(); }, "the peer did not take the message");
     send.parcel->copied.hold_back(send.data.device());
     if (send.data.is_cpu()) ledger().complete(send.entry);
     send.parcel->data.reset();
@@ -202,7 +205,7 @@ class ThreadCommunicator final : public Transport {
 
   void await(const Letter& letter, const std::function<bool()>& what, const char* otherwise) {
     ledger().enter(letter.operation);
-    if (!office_->await(*letter.parcel, deadline(), what)) throw late(otherwise);
+    if (!office_->await(*letter.parcel, deadline(), what, device().is_cpu() ? kNoTime : kAwake)) throw late(otherwise);
   }
 
   std::shared_ptr<PostOffice> office_;

@@ -15,7 +15,7 @@ namespace ringcheck {
 namespace {
 
 using Word = uint4;  // as much as a thread moves at a time
-constexpr int kThreads = 256, kAtOnce = 24, kOuter = 4;
+constexpr int kThreads = 256, kEach = 4, kAtOnce = 24, kOuter = 4;
 constexpr int64_t kMostRows = int64_t{1} << 30;
 
 // Rows of whole words, at strides (in words) of their own on both sides.
@@ -31,25 +31,33 @@ struct All {
   Rows rows[kAtOnce];
 };
 
-// A block takes as many rows as its threads have words for, or a part of a long one.
+// A block takes as many rows as its threads have words for, or a part of a long one: kEach words a
+// thread, all of which are read before the first is written.
+constexpr int kPart = kThreads * kEach;
 __host__ __device__ int rows_a_block(const Rows& r) { return max(1, kThreads / r.words); }
-__host__ __device__ int blocks_a_row(const Rows& r) { return (r.words + kThreads - 1) / kThreads; }
+__host__ __device__ int blocks_a_row(const Rows& r) { return (r.words + kPart - 1) / kPart; }
 
 __global__ void move_kernel(const __grid_constant__ All all) {
   const Rows& r = all.rows[blockIdx.y];
   const int each = rows_a_block(r), parts = blocks_a_row(r);
-  const int width = min(r.words, kThreads);
-  int row = static_cast<int>(blockIdx.x) / parts * each + static_cast<int>(threadIdx.x) / width;
-  const int word = static_cast<int>(blockIdx.x) % parts * kThreads + static_cast<int>(threadIdx.x) % width;
-  if (static_cast<int>(threadIdx.x) / width >= each || row >= r.rows || word >= r.words) return;
-  int64_t to = word, from = word;
+  const int width = min(r.words, kThreads), thread = static_cast<int>(threadIdx.x);
+  int row = static_cast<int>(blockIdx.x) / parts * each + thread / width;
+  const int first = static_cast<int>(blockIdx.x) % parts * kPart + thread % width;
+  if (thread / width >= each || row >= r.rows) return;
+  int64_t to = 0, from = 0;
   for (int d = kOuter - 1; d >= 0; --d) {
     const int i = row % r.sizes[d];
     row /= r.sizes[d];
     to += i * r.to_strides[d];
     from += i * r.from_strides[d];
   }
-  r.to[to] = r.from[from];
+  Word words[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i)
+    if (const int word = first + i * kThreads; word < r.words) words[i] = r.from[from + word];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i)
+    if (const int word = first + i * kThreads; word < r.words) r.to[to + word] = words[i];
 }
 
 // The copy as rows, where it is one of whole words in few dimensions.

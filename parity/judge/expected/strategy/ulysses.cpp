@@ -92,9 +92,9 @@ int64_t attending(const Group& n, int64_t group) {
 }
 
 // The same backward: of all groups q, k, v, O and LSE; dO and D of this one and the next; dq, dk and dv
-// home, those of the group before leaving.
+// home, those of the group before, in order and leaving.
 int64_t differentiating(const Group& n, int64_t group) {
-  const int64_t home = group > 0 ? n.groups * n.in() + n.travels(n.in()) : 0;
+  const int64_t home = group > 0 ? n.groups * n.in() + n.has() + n.travels(n.in()) : 0;
   const int64_t next = group + 1 < n.groups ? n.made() + n.travels(n.out()) : 0;
   return kv_block_bytes(n.test) + n.groups * (n.has() + n.made()) + n.made() + next + home;
 }
