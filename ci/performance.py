@@ -26,9 +26,9 @@ def median(measurement):
 class Row:
     """Who computed a problem on how many devices, at how many TFLOP/s each, forward and with backward."""
 
-    def __init__(self, parts, devices):
+    def __init__(self, parts, devices, slowest=False):
         self.problem = tuple(parts[part] for part in PROBLEM)
-        self.devices, self.rates, self.exposed = devices, {}, None
+        self.devices, self.rates, self.exposed, self.peak = devices, {}, None, None
         if parts["subject"] == "ours":
             how = "threads" if parts["world_kind"] == "thread" else "processes"
             self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
@@ -36,7 +36,7 @@ class Row:
             self.who = "PyTorch `context_parallel`" if devices > 1 else "PyTorch"
             self.how = ", ".join(filter(None, (parts["kernel"], parts.get("rotation"))))
         if devices == 1 and parts["subject"] == "ours":
-            self.who = "RingCheck, one rank"
+            self.who = "RingCheck, one rank, the slowest GPU" if slowest else "RingCheck, one rank"
 
 
 def rows_of(measurements):
@@ -46,14 +46,15 @@ def rows_of(measurements):
         parts, name = one["parts"], one["name"]
         devices = int(parts["devices"])
         for prefix in PASSES:
-            for suffix, many in (("tflops_per_device", True), ("tflops_on_one", False)):
-                if name == prefix + suffix:
-                    row = Row(parts, devices if many else 1)
+            for suffix, many in (("tflops_per_device", True), ("tflops_on_one", False), ("tflops_on_slowest", False)):
+                if name == prefix + suffix and (devices > 1 or suffix != "tflops_on_slowest"):
+                    row = Row(parts, devices if many else 1, suffix == "tflops_on_slowest")
                     row = rows.setdefault((row.problem, row.devices, row.who, row.how), row)
                     row.rates.setdefault(prefix, median(one))
-        if name == "exposed_communication" and devices > 1:
-            row = Row(parts, devices)
-            rows.setdefault((row.problem, devices, row.who, row.how), row).exposed = median(one)
+        for figure, says in (("exposed_communication", "exposed"), ("peak_bytes", "peak")):
+            if name == figure and devices > 1:
+                row = Row(parts, devices)
+                setattr(rows.setdefault((row.problem, devices, row.who, row.how), row), says, median(one))
     return list(rows.values())
 
 
@@ -62,14 +63,16 @@ def table(problem, rows):
             for prefix in PASSES}
     heads, kv_heads, seq, dim, dtype, mask = problem
     text = [f"\n### {heads} query and {kv_heads} key heads of {dim}, {int(seq) // 1024}K tokens, {dtype}, {mask}\n\n",
-            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed |\n|--:|---|---|--:|--:|--:|--:|--:|\n"]
+            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed | peak, GiB |\n"
+            "|--:|---|---|--:|--:|--:|--:|--:|--:|\n"]
     for row in sorted(rows, key=lambda row: (row.devices, -row.rates.get("", 0))):
         cells = []
         for prefix in PASSES:
             rate = row.rates.get(prefix)
             cells += [f"{rate:.0f}" if rate else "-", f"{rate / best[prefix]:.2f}" if rate and best[prefix] else "-"]
         exposed = "-" if row.exposed is None else f"{100 * row.exposed:.0f} %"
-        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} | {exposed} |\n")
+        peak = "-" if row.peak is None else f"{row.peak / 2**30:.2f}"
+        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} | {exposed} | {peak} |\n")
     return "".join(text)
 
 

@@ -17,6 +17,7 @@ constexpr const char* kMany = "ring:p2p/headtail/causal/P16/b2/hq8/hkv1/s256/d8/
 
 constexpr const char* kStraightHome = "ring:allgather/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
 constexpr const char* kGroups = "gathered[2]/headtail/causal/P3/b2/hq4/hkv2/s36/d16/dv24";
+constexpr const char* kHeadsInGroups = "ulysses[2]/headtail/causal/P3/hq12/hkv6/s36/d16";
 
 // K and V are given a head for every query head before they travel; dK and dV are summed after.
 RankOutput expanded(Communicator& comm, const Case& test, const RankInput& input) {
@@ -113,7 +114,7 @@ const FaultGroup group{"counters", {
   {"hop_waited_for_at_once", {
     .operators = {}, .stands_for = "communication that is exposed again",
     .wrong = "every message is waited for where it is posted: nothing goes on beside attention",
-    .site = Site::kCommunicator, .cases = {cases::kCausal, kStraightHome, kGroups},
+    .site = Site::kCommunicator, .cases = {cases::kCausal, kStraightHome, kGroups, kHeadsInGroups},
     .names = {.words = {"steps while a message is under way"}},
     .subject = with_transfers([](Communicator&) { return waited_for; })}},
   {"sent_outside_the_passes", {
