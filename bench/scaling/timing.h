@@ -33,7 +33,8 @@ struct Alone {
 // Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.
 Timing time_passes(Communicator& comm, const parity::Case& test, int pairs);
 
-// Every rank runs all of it by itself, at the same time. Collective.
+// Every rank runs all of it by itself, at the same time; ranks on CPUs, which share them, leave that to
+// rank 0. Collective.
 Alone time_alone(Communicator& comm, const parity::Case& test, int pairs);
 
 // The median. Throws std::invalid_argument where there is no value.
