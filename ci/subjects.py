@@ -20,6 +20,7 @@ from pages.section import ROOT, write_section
 
 RESULTS = ROOT / "reports/results/subjects"
 ADAPTER = re.compile(r"python\[ringcheck\.adapters\.(\w+):(\w+)\]")
+TENSORS = ("o", "dq", "dk", "dv")
 SIZES = re.compile(r"/(?:P|b|hq|s|d)(\d+)(?=/)")
 
 
@@ -30,6 +31,18 @@ def margin(case):
 
 def bytes_sent(case):
     return sum(rank.get("call", {}).get("bytes_sent", 0) for rank in case.get("ranks", []))
+
+
+def peak(case):
+    return max((rank["peak_bytes"] for rank in case.get("ranks", [])), default=0)
+
+
+def relative(cases, name):
+    """The largest error of a tensor in float32 over its undivided truth, by their norms."""
+    errors = [tensor["relative"] for case in cases if case["parts"]["dtype"] == "float32"
+              for oracle in case["oracles"] if oracle["name"] == "parity"
+              for tensor in oracle["tensors"] if tensor["tensor"] == name]
+    return max((error for error in errors if isinstance(error, (int, float)) and math.isfinite(error)), default=None)
 
 
 def open_case(case):
@@ -47,6 +60,8 @@ def summary(cases):
     passed = [case for case in cases if case["verdict"] == "pass"]
     return {"passed": len(passed), "not_supported": sum(case["verdict"] == "not_supported" for case in cases),
             "margin": max(filter(None, map(margin, passed)), default=None), "bytes_sent": sum(map(bytes_sent, cases)),
+            "peak_bytes": max(map(peak, passed), default=None),
+            "relative": {name: relative(passed, name) for name in TENSORS},
             "open": sorted((open_case(case) for case in cases if case["verdict"] not in ("pass", "not_supported")), key=size)}
 
 
@@ -71,13 +86,18 @@ def keep(package, *files):
         (RESULTS / f"{adapter}.{function}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
+def errors(kept):
+    found = [kept.get("relative", {}).get(name) for name in TENSORS]
+    return ", ".join("-" if one is None else f"{one:.1e}" for one in found) if any(found) else "-"
+
+
 def row(kept):
     failed = sum(case["verdict"] == "fail" for case in kept["open"])
     asked = "smoke" if any("profile smoke" in one["command"] for one in kept["environments"]) else "by hand"
     worst = f"{kept['margin']:.3f}" if kept["margin"] else "-"
     return (f"| `{kept['adapter']}:{kept['function']}` | {kept['package']} {kept['version'].split('+')[0]} | {asked} "
             f"| {kept['passed']} | {failed} | {kept['not_supported']} | {len(kept['open']) - failed} "
-            f"| {worst} | {kept['bytes_sent']} |")
+            f"| {worst} | {errors(kept)} | {kept['bytes_sent']} | {kept.get('peak_bytes') or '-'} |")
 
 
 def smallest(kept):
@@ -98,8 +118,8 @@ def written():
     kept = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
     commits = {f"program {run['commit']}, package at {one['python_commit']}" for one in kept for run in one["environments"]}
     return "".join([
-        "| subject | implementation | cases | passed | failed | not supported | neither | worst margin | bytes sent |\n",
-        "|---|---|---|--:|--:|--:|--:|--:|--:|\n", *(row(one) + "\n" for one in kept),
+        "| subject | implementation | cases | passed | failed | not supported | neither | worst margin | error of O, dQ, dK, dV | bytes sent | peak bytes |\n",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n", *(row(one) + "\n" for one in kept),
         "\nJudged by: ", "; ".join(sorted(commits)), ".\n", "\n## What did not pass\n\n",
         "The smallest case of each verdict that is no pass.\n",
         *(text for one in kept for text in failures(one))])

@@ -12,7 +12,7 @@ from torch.distributed.nn.functional import all_gather
 @ringcheck.subject(masks=["full"])
 def attention(q, k, v, *, case, group):
     all_k, all_v = torch.cat(all_gather(torch.stack((k, v)), group), dim=3)
-    o = torch.softmax(q @ all_k.mT * case.scale, -1) @ all_v
+    o = (torch.softmax(q.float() @ all_k.float().mT * case.scale, -1) @ all_v.float()).to(q.dtype)
     dq, dk, dv = torch.autograd.grad(o, (q, k, v), case.d_o)
     return ringcheck.Result(o=o, dq=dq, dk=dk, dv=dv)
 

@@ -157,10 +157,15 @@ std::vector<std::string> uncounted(const std::set<Counts>& counts,
 OracleVerdict told(const std::vector<RankRecord>& ranks) {
   OracleVerdict verdict =
       not_applicable("no closed form says what a subject moves that works by no strategy");
-  for (size_t rank = 0; rank < ranks.size(); ++rank)
-    if (const RankRecord& r = ranks[rank]; r.bytes_sent + r.bytes_received > 0)
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    const RankRecord& r = ranks[rank];
+    if (r.bytes_sent + r.bytes_received > 0)
       verdict.findings.push_back(c10::str("rank ", rank, " sent ", r.bytes_sent, " bytes in ",
                                           r.messages, " messages and received ", r.bytes_received));
+    if (r.peak_bytes > 0)
+      verdict.findings.push_back(
+          c10::str("rank ", rank, " held at most ", r.peak_bytes, " bytes at a time, as its allocator saw"));
+  }
   return verdict;
 }
 

@@ -83,6 +83,7 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
     output = subject.run(world, run.test, input);
   }
   output.record = counted(world, ledger.traffic().since(before), *meter);
+  output.record.peak_bytes = output.peak_elsewhere.value_or(output.record.peak_bytes);
   if (run.timeline) {
     ledger.settle();
     output.record.timeline = timeline_of(ledger);
@@ -93,7 +94,7 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
 // The meter is told of this thread only. Where that is not all, or it has not even seen O, it has seen nothing.
 int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after_second) {
   const auto least = static_cast<int64_t>(output.o.defined() ? output.o.nbytes() : 0);
-  if (output.unseen_memory || meter.total().peak < least) return RankRecord::kUnseen;
+  if (output.peak_elsewhere || meter.total().peak < least) return RankRecord::kUnseen;
   return std::max<int64_t>(0, meter.total().now - after_second);
 }
 

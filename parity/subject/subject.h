@@ -55,7 +55,8 @@ struct RankOutput {
   at::Tensor q_rotated, k_rotated;  // q and k as they were attended
   RankRecord record;  // whoever runs the subject counts, and writes it when it has returned
   bool did_as_asked = false;  // what the input asked for beside the passes was done
-  bool unseen_memory = false;  // what it allocates is in another process
+  // Where it allocates in another process: the most that it held there at a time, 0 where nobody counted.
+  std::optional<int64_t> peak_elsewhere = {};
   std::map<std::string, Placed> others = {};
 };
 

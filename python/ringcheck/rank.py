@@ -42,7 +42,7 @@ class Rank:
     def _run(self, question: dict) -> dict:
         import torch
 
-        from ringcheck import torch_tensors, traffic
+        from ringcheck import held, torch_tensors, traffic
 
         case = Case.of(question["case"])
         if case.device == "cuda":
@@ -51,7 +51,7 @@ class Rank:
         call = torch_tensors.Call(case, question["inputs"], self._there.read())
         case = dataclasses.replace(case, rank=question["rank"], positions=call.positions, d_o=call.d_o)
         sent = traffic.Sent(question["group"]["world_ranks"])
-        with sent:
+        with held.held_on(call.q.device) as most, sent:
             returned = _returned(self._subject(call.q, call.k, call.v, case=case, group=group))
             if isinstance(returned, Result):
                 tensors = _tensors(returned)
@@ -60,7 +60,7 @@ class Rank:
                 tensors = dict(zip(("o", "lse"), returned))
                 tensors |= call.gradients(tensors["o"], self._subject.shows)
         call.check_inputs()
-        return {"outputs": self._back.write(torch_tensors, tensors), "messages": sent.messages}
+        return {"outputs": self._back.write(torch_tensors, tensors), "messages": sent.messages, "peak": most.peak}
 
     def _solve(self, question: dict) -> dict:
         from ringcheck import numpy_tensors
@@ -103,7 +103,7 @@ def _returned(value: Any) -> Result | tuple:
 
 def load_tensors(subject: Subject) -> None:
     """What a first call needs: loading it may take long, and is not waited for as a call is."""
-    for module in ("numpy_tensors",) if subject.whole else ("torch_tensors", "traffic"):
+    for module in ("numpy_tensors",) if subject.whole else ("torch_tensors", "traffic", "held"):
         importlib.import_module(f"ringcheck.{module}")
 
 

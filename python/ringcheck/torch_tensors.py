@@ -14,6 +14,7 @@ from ringcheck.subject import Refused
 
 _DTYPES = {"float64": torch.float64, "float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
            "int64": torch.int64}
+_BITS = {8: torch.int64, 4: torch.int32, 2: torch.int16, 1: torch.uint8}  # by bytes of an element
 _NAMES = {dtype: name for name, dtype in _DTYPES.items() if name != "int64"}
 
 
@@ -22,14 +23,17 @@ def device_of(case: Case) -> torch.device:
 
 
 def read(one: dict, memory: memoryview) -> torch.Tensor:
-    """A copy, with the strides that the list says."""
+    """Where the judge wrote it, with the strides that the list says."""
     dtype, shape, strides = _DTYPES[one["dtype"]], one["shape"], one["strides"]
     spanned = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides)) if all(shape) else 0
-    flat = torch.empty(spanned, dtype=dtype)
-    size = spanned * flat.element_size()
-    if size:
-        ctypes.memmove(flat.data_ptr(), (ctypes.c_char * size).from_buffer(memory, one["offset"]), size)
-    return flat.as_strided(shape, strides)
+    if spanned == 0:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(memory, dtype=dtype, count=spanned, offset=one["offset"]).as_strided(shape, strides)
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    """Without a copy."""
+    return tensor.view(_BITS[tensor.element_size()])
 
 
 def described(name: str, tensor: Any) -> tuple[str, list[int], int]:
@@ -53,7 +57,7 @@ class Call:
     def __init__(self, case: Case, listed: list[dict], memory: memoryview) -> None:
         self._given = {one["name"]: read(one, memory) for one in listed}
         device = device_of(case)
-        self.positions = self._given["positions"].to(device)
+        self.positions = self._given["positions"].clone().to(device)
         self.d_o = self._given["d_o"].clone(memory_format=torch.preserve_format).to(device)
         self.q, self.k, self.v = (
             self._given[name].clone(memory_format=torch.preserve_format).to(device).requires_grad_() for name in "qkv")
@@ -78,6 +82,5 @@ class Call:
     def check_inputs(self) -> None:
         """Throws where the function wrote into what it was given."""
         for name, tensor in self._before.items():
-            if not torch.equal(tensor.detach().cpu().contiguous().view(torch.uint8),
-                               self._given[name].contiguous().view(torch.uint8)):
+            if not torch.equal(_bits(tensor.detach().cpu()), _bits(self._given[name])):
                 raise Refused(f"it wrote into its input {name}")

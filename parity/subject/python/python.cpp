@@ -100,7 +100,7 @@ class Python final : public Subject {
                   {"inputs", inputs_for_python({input}, process->there()).front()}};
     const json answer = described_.asked(rank, question, *process);
     RankOutput output = output_from_python(answer.at("outputs"), process->back(), comm.device());
-    output.unseen_memory = true;
+    output.peak_elsewhere = peak_from_python(answer);
     book_messages(answer.at("messages"));
     comm.finish();
     return output;

@@ -97,6 +97,11 @@ RankOutput output_from_python(const json& list, SharedMemory& memory, at::Device
           .k_rotated = tensors["k"]};
 }
 
+int64_t peak_from_python(const json& answer) {
+  const json peak = answer.value("peak", json());  // which older packages do not say
+  return peak.is_null() ? 0 : peak.get<int64_t>();
+}
+
 void book_messages(const json& messages) {
   const BypassingCall call("torch.distributed");
   for (const json& one : messages) {

@@ -46,6 +46,9 @@ nlohmann::json inputs_for_python(const std::vector<RankInput>& inputs, SharedMem
 // What a process returned for a rank.
 RankOutput output_from_python(const nlohmann::json& list, SharedMemory& memory, at::Device device);
 
+// The most that a process says it held at a time, 0 where it does not.
+int64_t peak_from_python(const nlohmann::json& answer);
+
 // Books what a process says it sent and received by torch.distributed.
 void book_messages(const nlohmann::json& messages);
 

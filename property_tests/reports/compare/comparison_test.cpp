@@ -115,21 +115,23 @@ TEST(Compare, ACounterThatTheBaseDidNotHaveIsNoDifference) {
   EXPECT_EQ(exit_code(of(now, otherwise)), 4);
 }
 
-// Two runs of one program on a GPU were seen 0.5 MiB apart.
-TEST(Compare, OnAGpuAPeakMayDifferByWhatItsAllocatorRoundsUp) {
-  const auto off = [](const std::string& device, int64_t by, auto counter) {
+// Two runs of one program on a GPU were seen 0.5 MiB apart, and those of a function in Python 6 KiB.
+TEST(Compare, APeakMayDifferByWhatAGpusAllocatorRoundsUpAndInPython) {
+  const auto off = [](const char* part, const char* value, int64_t by, auto counter) {
     Result base = good(), now = good();
-    for (Result* side : {&base, &now}) side->cases[1].parts["device"] = device;
+    for (Result* side : {&base, &now}) side->cases[1].parts[part] = value;
     now.cases[1].ranks[1].*counter += by;
     return exit_code(of(base, now)) + exit_code(of(now, base));
   };
   const auto peak = &RankCounted::peak_bytes, kv = &RankCounted::kv_bytes;
   constexpr int64_t kMiB = 1 << 20;
-  EXPECT_EQ(off("cuda", kMiB / 2, peak), 0);
-  EXPECT_EQ(off("cuda", kMiB + 512 * (32 + 2 * 2), peak), 0);
-  EXPECT_EQ(off("cuda", kMiB + 512 * (32 + 2 * 2) + 1, peak), 8);
-  EXPECT_EQ(off("cuda", 512, kv), 8);
-  EXPECT_EQ(off("cpu", 1, peak), 8);
+  EXPECT_EQ(off("device", "cuda", kMiB / 2, peak), 0);
+  EXPECT_EQ(off("device", "cuda", kMiB + 512 * (32 + 2 * 2), peak), 0);
+  EXPECT_EQ(off("device", "cuda", kMiB + 512 * (32 + 2 * 2) + 1, peak), 8);
+  EXPECT_EQ(off("device", "cuda", 512, kv), 8);
+  EXPECT_EQ(off("device", "cpu", 1, peak), 8);
+  EXPECT_EQ(off("subject", "python[mine.py:mine]", 2 * kMiB, peak), 0);
+  EXPECT_EQ(off("subject", "python[mine.py:mine]", 1, kv), 8);
 }
 
 TEST(Compare, WhatFailsAsBeforeIsSaidAndNoMore) {
