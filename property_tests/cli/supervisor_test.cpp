@@ -24,8 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
 // Large enough that it still runs when it is hit.
-const std::string kLargeMpi = "ring:p2p/headtail/causal/mpi/P3/hq4/hkv4/s9000/d128/float32";
-const std::string kLargeThread = "ring:p2p/headtail/causal/thread/P3/hq4/hkv4/s9000/d128/float32";
+const std::string kLargeMpi = "ring:p2p/headtail/causal/mpi/P3/hq16/hkv16/s9000/d128/float32";
+const std::string kLargeThread = "ring:p2p/headtail/causal/thread/P3/hq16/hkv16/s9000/d128/float32";
 const std::string kSmallMpi = "ring:p2p/headtail/causal/mpi/P3/hq2/hkv2/s60/d16/float32";
 const std::string kSmallThread = "ring:p2p/headtail/causal/thread/P3/hq2/hkv2/s60/d16/float32";
 

@@ -33,6 +33,7 @@ RC_GTEST_PROP(Delays, ChangeNoBit, ()) {
   const uint64_t seed = *gen::seed().as("delays");
   for (const std::string& arguments : Strategies::at(test.strategy).values()) {
     test.arguments = arguments;
+    parity::deal_heads(test);
     const Pass alone = run_pass(test);
     RC_ASSERT(difference(run_pass(test), alone) == "");
     RC_ASSERT(difference(delayed_pass(test, seed, microseconds(2000)), alone) == "");
