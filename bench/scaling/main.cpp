@@ -9,9 +9,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <functional>
 #include <optional>
 #include <utility>
 

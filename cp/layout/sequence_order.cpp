@@ -7,6 +7,7 @@
 #include <algorithm>
 
 namespace ringcheck {
+
 SequenceOrder::SequenceOrder(const std::vector<Positions>& shards, int64_t length)
     : length_(length) {
   for (const Positions& positions : shards) shards_.push_back(shard_of(positions, length));

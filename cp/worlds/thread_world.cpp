@@ -176,8 +176,10 @@ class ThreadCommunicator final : public Transport {
     const at::Device from = letters.front()->parcel->data.device();
     const auto copies = PeerCopies::all().find(c10::DeviceTypeName(device().type(), true));
     if (from == device() || copies == PeerCopies::all().end()) return false;
-    const auto stream = pushes_.try_emplace(from.index(), c10::impl::VirtualGuardImpl(from.type())
-                                                              .getStreamFromGlobalPool(from, true)).first;
+    auto stream = pushes_.find(from.index());
+    if (stream == pushes_.end())
+      stream = pushes_.emplace(from.index(), c10::impl::VirtualGuardImpl(from.type())
+                                                 .getStreamFromGlobalPool(from, true)).first;
     const Moment begin = Moment::now(device());
     Moment end;
     {
