@@ -4,7 +4,7 @@
 """ci/performance.py            writes the tables of docs/performance.md, from reports/results/speed
 ci/performance.py --check       says whether they are equal to those results
 
-The files there are results of ringcheck_scaling and of bench/peers/pytorch.py.
+The files there are results of ringcheck_scaling and of the programs in bench/peers.
 """
 import collections
 import json
@@ -17,6 +17,8 @@ from pages.section import ROOT, write_section
 RESULTS = ROOT / "reports/results/speed"
 PROBLEM = ("heads", "kv_heads", "seq", "dim", "dtype", "mask")
 PASSES = ("forward_", "")
+PEERS = {"pytorch": "PyTorch", "pytorch context_parallel": "PyTorch `context_parallel`"}
+GRADIENTS = ("dq", "dk", "dv")
 
 
 def median(measurement):
@@ -28,12 +30,12 @@ class Row:
 
     def __init__(self, parts, devices, slowest=False):
         self.problem = tuple(parts[part] for part in PROBLEM)
-        self.devices, self.rates, self.exposed, self.peak = devices, {}, None, None
+        self.devices, self.rates, self.errors, self.exposed, self.peak = devices, {}, {}, None, None
         if parts["subject"] == "ours":
             how = "threads" if parts["world_kind"] == "thread" else "processes"
             self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
         else:
-            self.who = "PyTorch `context_parallel`" if devices > 1 else "PyTorch"
+            self.who = PEERS.get(parts["subject"], parts["subject"])
             self.how = ", ".join(filter(None, (parts["kernel"], parts.get("rotation"))))
         if devices == 1 and parts["subject"] == "ours":
             self.who = "RingCheck, one rank, the slowest GPU" if slowest else "RingCheck, one rank"
@@ -55,6 +57,9 @@ def rows_of(measurements):
             if name == figure and devices > 1:
                 row = Row(parts, devices)
                 setattr(rows.setdefault((row.problem, devices, row.who, row.how), row), says, median(one))
+        if name.startswith("error_"):
+            row = Row(parts, devices)
+            rows.setdefault((row.problem, devices, row.who, row.how), row).errors[name[6:]] = median(one)
     return list(rows.values())
 
 
@@ -63,8 +68,9 @@ def table(problem, rows):
             for prefix in PASSES}
     heads, kv_heads, seq, dim, dtype, mask = problem
     text = [f"\n### {heads} query and {kv_heads} key heads of {dim}, {int(seq) // 1024}K tokens, {dtype}, {mask}\n\n",
-            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed | peak, GiB |\n"
-            "|--:|---|---|--:|--:|--:|--:|--:|--:|\n"]
+            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed | peak, GiB "
+            "| error of O | of gradients |\n"
+            "|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"]
     for row in sorted(rows, key=lambda row: (row.devices, -row.rates.get("", 0))):
         cells = []
         for prefix in PASSES:
@@ -72,7 +78,9 @@ def table(problem, rows):
             cells += [f"{rate:.0f}" if rate else "-", f"{rate / best[prefix]:.2f}" if rate and best[prefix] else "-"]
         exposed = "-" if row.exposed is None else f"{100 * row.exposed:.0f} %"
         peak = "-" if row.peak is None else f"{row.peak / 2**30:.2f}"
-        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} | {exposed} | {peak} |\n")
+        errors = [row.errors.get("o"), max((row.errors[name] for name in GRADIENTS if name in row.errors), default=None)]
+        cells += [exposed, peak, *("-" if error is None else f"{error:.1e}" for error in errors)]
+        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} |\n")
     return "".join(text)
 
 
@@ -84,7 +92,7 @@ def written():
     text = []
     for machine, its in sorted(by_machine.items()):
         ours = sorted({one["environment"]["commit"][:7] for one in its if "ringcheck" in one["environment"]["command"]})
-        peers = sorted({one["environment"]["version"] for one in its if "peers" in one["environment"]["command"]})
+        peers = sorted({one["environment"]["version"] for one in its if "peers/pytorch" in one["environment"]["command"]})
         text.append(f"\n## {machine}\n\nRingCheck at {', '.join(ours)}; PyTorch {', '.join(peers) or 'not run'}; "
                     f"{min(one['environment']['started'] for one in its)}.\n")
         problems = collections.defaultdict(list)

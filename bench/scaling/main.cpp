@@ -47,7 +47,18 @@ struct Options {
 struct Judged {
   parity::Status status = parity::Status::kPass;
   std::string why;
+  Errors errors = {};
 };
+
+// Norm of the difference from the float64 reference over the norm of that, of each tensor; of a sample
+// of what was judged.
+Errors errors_of(const parity::Verdict& verdict) {
+  Errors errors;
+  for (const parity::OracleVerdict& oracle : verdict.oracles)
+    if (oracle.name == "parity")
+      for (const parity::TensorVerdict& tensor : oracle.tensors) errors[tensor.tensor] = tensor.relative;
+  return errors;
+}
 
 // The first thing that is not as it should be.
 std::string why(const parity::Verdict& verdict) {
@@ -95,7 +106,7 @@ class Threads final : public Worlds {
     options.deadline = kDeadline;
     options.judging.sample = sample_;
     const parity::Verdict verdict = parity::verify(test, options);
-    return {verdict.status, why(verdict)};
+    return {verdict.status, why(verdict), errors_of(verdict)};
   }
   Timing time(const parity::Case& test, int pairs) override {
     return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
@@ -120,7 +131,7 @@ class Ranks final : public Worlds {
     const auto verdict = parity::verify(test, ranks, options);
     const auto own = verdict ? verdict->status : parity::Status::kPass;
     const auto status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
-    return {status, verdict ? why(*verdict) : ""};
+    return {status, verdict ? why(*verdict) : "", verdict ? errors_of(*verdict) : Errors()};
   }
   Timing time(const parity::Case& test, int pairs) override {
     return time_passes(*world_of(test), test, pairs);
@@ -166,7 +177,7 @@ void measure(Worlds& worlds, const parity::Case& test, const Options& options, r
   const Alone alone = worlds.time_alone(test, options.pairs);
   const Timing timing = worlds.time(test, options.pairs);
   if (!worlds.speaks()) return;
-  for (auto& measurement : measurements_of({test, devices_of(test), timing, alone}))
+  for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone}))
     result.measurements.push_back(std::move(measurement));
 }
 

@@ -33,7 +33,7 @@ Figures each(const std::vector<double>& values, const auto& figure) {
 }  // namespace
 
 std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
-  const auto& [test, devices, timing, alone] = scaled;
+  const auto& [test, devices, errors, timing, alone] = scaled;
   const Timing& one = alone.first;
   auto parts = cli::to_result(test, reports::Status::kPass, "").parts;
   parts["devices"] = std::to_string(devices);
@@ -66,6 +66,8 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
   add("attention", "", "larger", {timing.attention_share});
   if (timing.peak_bytes)
     list.push_back({"peak_bytes", parts, "B", {static_cast<double>(*timing.peak_bytes)}, "smaller", {}});
+  for (const auto& [tensor, error] : errors)
+    list.push_back({"error_" + tensor, parts, "", {error}, "smaller", {}});
   add("ledger_overhead", "", "smaller", each(timing.ledger_shares, seconds));
   return list;
 }

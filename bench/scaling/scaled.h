@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "bench/scaling/timing.h"
@@ -9,10 +11,14 @@
 
 namespace ringcheck::bench {
 
+// Relative Frobenius norm of the error of o, lse, dq, dk and dv against float64, as far as judged.
+using Errors = std::map<std::string, double>;
+
 // A case and the same problem on each device alone, timed in one run.
 struct Scaled {
   parity::Case test;
   int devices = 1;
+  Errors errors;
   Timing timing;
   Alone alone;
 };

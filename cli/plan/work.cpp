@@ -31,9 +31,9 @@ struct Shard {
 
 std::optional<std::string> never(const Attention&, int64_t) { return std::nullopt; }
 
-// One rank has everything, whatever the strategy.
-Work alone(const Shard& n, Peers peers) {
-  return {{{1, n.forward, 0, 0}}, {{1, n.backward, 0, 0}}, peers, n.kv(), 0, 0};
+// One rank has everything; of a ring a copy of K and V.
+Work alone(const Shard& n, Peers peers, double kv = 0) {
+  return {{{1, n.forward, 0, 0}}, {{1, n.backward, 0, 0}}, peers, kv, 0, 0};
 }
 
 double partial_results(const Shard& n) {
@@ -44,7 +44,7 @@ double partial_results(const Shard& n) {
 // backward the sum of the gradients of the one before leaves. The last one goes home alone.
 Work ring(const Attention& layer, int64_t ranks) {
   const Shard n(layer, ranks);
-  if (ranks == 1) return alone(n, Peers::kNeighbour);
+  if (ranks == 1) return alone(n, Peers::kNeighbour, n.kv());
   const double forward = n.forward / n.ranks, backward = n.backward / n.ranks;
   Work work{{}, {}, Peers::kNeighbour, std::min(n.ranks, 3.0) * n.kv(), 2 * n.gradients(), partial_results(n)};
   work.forward = {{1, forward, 0, n.kv()},
@@ -61,7 +61,7 @@ Work ring(const Attention& layer, int64_t ranks) {
 // block is attended.
 Work ring_after_all_gather(const Attention& layer, int64_t ranks) {
   const Shard n(layer, ranks);
-  if (ranks == 1) return alone(n, Peers::kEverybody);
+  if (ranks == 1) return alone(n, Peers::kEverybody, n.kv());
   const double forward = n.forward / n.ranks, backward = n.backward / n.ranks;
   Work work{{}, {}, Peers::kEverybody, (n.ranks + 1) * n.kv(), 3 * n.gradients(), partial_results(n)};
   work.forward = {{1, 0, 0, n.others * n.kv()}, {1, forward, 0, 0}, {n.others, forward, n.merged(), 0}};
@@ -104,7 +104,7 @@ Work ulysses(const Attention& layer, int64_t ranks, int64_t groups) {
   const double out = share * n.queries * (n.dim_v * n.element + kWide);
   const double copied = 2 * kMoved * (in + out);
   const double under_way = share * n.kv() / g;
-  Work work{{}, {}, Peers::kEverybody, n.kv() + under_way + n.kv(), n.kv() + under_way, 0};
+  Work work{{}, {}, Peers::kEverybody, under_way + n.kv(), n.kv() + under_way, 0};
   work.forward = by_groups(g, n.forward, copied, in, out);
   work.backward = by_groups(g, n.backward, copied, out, in);
   return work;
@@ -134,7 +134,7 @@ Work gathered(const Attention& layer, int64_t ranks) {
   const double summed = ordered + kMoved * n.ranks * n.gradients() / groups + home * kAdded / kWide;
   // Beside the group in order: the next one, sent and coming; or, of one group, as it came.
   const double under_way = (groups > 1 ? n.ranks + 1 : n.ranks) / groups * n.kv();
-  Work work{{}, {}, Peers::kEverybody, n.kv() + n.ranks / groups * n.kv() + under_way,
+  Work work{{}, {}, Peers::kEverybody, n.ranks / groups * n.kv() + under_way,
             n.gradients() + (2 * n.ranks - 1) / groups * n.gradients(), n.queries * n.dim * kWide};
   work.forward = {{1, 0, 0, kv}, {groups - 1, forward, ordered, kv}, {1, forward, ordered, 0}};
   work.backward = {{1, 0, 0, kv}};

@@ -41,6 +41,13 @@ BlockShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   return {q.scalar_type(), q.device(), q.size(0), q.size(1), k.size(1), q.size(3), v.size(3)};
 }
 
+// In one piece, and where kernels may read many bytes at a time.
+at::Tensor in_one_piece(const at::Tensor& x) {
+  constexpr uintptr_t kPiece = 16;
+  const at::Tensor whole = x.contiguous();
+  return reinterpret_cast<uintptr_t>(whole.const_data_ptr()) % kPiece == 0 ? whole : whole.clone();
+}
+
 // Of tensors alone: one plan shows every block the same.
 bool same_tensors(const BlockShape& a, const BlockShape& b) {
   const auto facts = [](const BlockShape& s) {
@@ -120,18 +127,24 @@ at::Tensor ContextParallel::rotated(const at::Tensor& x, Side& side) const {
       .to(x.scalar_type());
 }
 
+KvBlock ContextParallel::own_block(const at::Tensor& k, const at::Tensor& v) const {
+  if (options_.strategy.packs) return pack(k, v, keys_.positions);
+  return apart(in_one_piece(k), in_one_piece(v), keys_.positions);
+}
+
 ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at::Tensor& k,
                                                   const at::Tensor& v) {
   check(q, k, v);
   const Range range({"forward"});
+  if (!comm_.ledger().settled(Phase::kForward)) comm_.finish();
   const Ledger::Scope scope(comm_.ledger(), Phase::kForward);
   Context context{options_.strategy.make(comm_, options_.plan),
-                  {rotated(q, queries_).contiguous(), queries_.positions},
-                  pack(rotated(k, keys_), tokens(v, keys_), keys_.positions),
+                  {in_one_piece(rotated(q, queries_)), queries_.positions},
+                  own_block(rotated(k, keys_), tokens(v, keys_)),
                   {},
                   {}};
   const Partial whole = context.strategy->forward(context.q, context.kv);
-  comm_.finish();
+  comm_.hand_over();
   comm_.ledger().finishing();
   context.o = whole.out.to(q.scalar_type());
   context.lse = whole.lse;
@@ -145,7 +158,7 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
   const Range range({"backward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kBackward);
   const at::ScalarType dtype = context.o.scalar_type();
-  Saved saved{context.o, context.lse, {}, tokens(d_o, queries_).contiguous()};
+  Saved saved{context.o, context.lse, {}, in_one_piece(tokens(d_o, queries_))};
   saved.d = row_dots(saved.d_o, saved.o);
   const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
   comm_.finish();

@@ -41,7 +41,8 @@ class ContextParallel {
   // q [batch, q_heads, slots, dim], k and v [batch, kv_heads, slots, dim or dim_v]: the slots of
   // this rank, one dtype. Pad slots may hold anything. Throws std::invalid_argument on shapes
   // that disagree, on a shard of another length than the layout says, on a batch of another size than
-  // the lengths are of, and where the kernel refuses a block. Collective.
+  // the lengths are of, and where the kernel refuses a block. Collective. On a GPU it returns when all is
+  // queued there, as any function of LibTorch: what is wrong there is known when the pass after it ends.
   Context forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
   // Gradients of q, k and v of this rank, in their dtype, from that of o, in its shape and dtype
@@ -62,6 +63,7 @@ class ContextParallel {
   void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
   at::Tensor tokens(const at::Tensor& x, Side& side) const;
   at::Tensor rotated(const at::Tensor& x, Side& side) const;
+  KvBlock own_block(const at::Tensor& k, const at::Tensor& v) const;
 
   Communicator& comm_;
   Options options_;

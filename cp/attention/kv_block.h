@@ -25,9 +25,10 @@ struct KvShape {
 // Keys and values in one packed buffer, which is one message: all of K, then all of V. Of some entries
 // of a batch it is the part of the buffer from their K to their V.
 struct PackedKv {
-  at::Tensor packed;  // [elements]
+  at::Tensor packed;  // [elements]; undefined where K and V lie apart
   KvShape shape;
   int64_t between = 0;  // elements of other entries behind K and before V
+  at::Tensor k_apart = {}, v_apart = {};
 
   at::Tensor k() const;  // [batch, heads, slots, dim], a view
   at::Tensor v() const;  // [batch, heads, slots, dim_v], a view
@@ -50,7 +51,10 @@ KvBlock entries_of(const KvBlock& block, int64_t first, int64_t count);
 // A flat buffer for one block, counted under its tag.
 at::Tensor buffer(const KvShape& shape, MemoryTag tag);
 
-// A copy of k [batch, heads, slots, dim] and v [batch, heads, slots, dim_v], of one dtype.
+// k [batch, heads, slots, dim] and v [batch, heads, slots, dim_v], of one dtype, as they are.
+KvBlock apart(const at::Tensor& k, const at::Tensor& v, Positions positions);
+
+// A copy of them, packed.
 KvBlock pack(const at::Tensor& k, const at::Tensor& v, Positions positions);
 
 }  // namespace ringcheck

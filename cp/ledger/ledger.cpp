@@ -27,6 +27,7 @@ void Ledger::end() {
   if (phase_) {
     go_over_to(stage_);
     stock_of_phase().after = memory_->total().now - held_before_;
+    endings_[static_cast<int>(*phase_)] = Moment::now(device_);
   }
   phase_.reset();
 }
@@ -47,6 +48,8 @@ void Ledger::take_stock() {
 void Ledger::finishing() {
   if (phase_) go_over_to(Stage::kFinish);
 }
+
+bool Ledger::settled(Phase phase) const { return endings_[static_cast<int>(phase)].passed(); }
 
 void Ledger::settle(Phase phase, Instant& instant) const {
   const Instant& beginning = beginnings_[static_cast<int>(phase)];

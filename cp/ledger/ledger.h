@@ -98,6 +98,7 @@ class Ledger {
   void compute_on(at::Device device) { device_ = device; }
   Instant now() const;  // behind all that the device's current stream holds
   void settle();        // reads every time that the device has come to
+  bool settled(Phase phase) const;  // the device is through with the last one of this kind
 
   // The rank is about to attend a block: what it holds is what its strategy holds.
   void take_stock();
@@ -156,6 +157,7 @@ class Ledger {
   at::Device device_ = at::kCPU;
   bool recording_ = true;
   Instant beginnings_[2];  // of the phases: when queued, by the host's clock
+  Moment endings_[2];
   std::optional<Phase> phase_;
   std::vector<Attended> attended_;
   std::vector<Transferred> transfers_;

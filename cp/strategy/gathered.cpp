@@ -131,7 +131,8 @@ const Strategies::Add registered{
      .partials = [](int world) { return world; },
      .same_bits = [](std::string_view) { return std::vector<std::string>(); },
      .representative = [](std::string_view arguments) { return std::string(arguments); },
-     .blocks = blocks}};
+     .blocks = blocks,
+     .packs = false}};
 
 }  // namespace
 }  // namespace ringcheck

@@ -118,6 +118,7 @@ class Ulysses final : public Strategy {
   Pending bring(const QBlock& q, const KvBlock& own) {
     const auto group = static_cast<int64_t>(groups_.size());
     KvBlock kv = own;
+    kv.k_apart = kv.v_apart = at::Tensor();
     kv.shape.heads /= comm_.size() * count_;
     kv.shape.slots = keys_.length();
     kv.packed = comm_.buffer(kv.shape.elements(), kv.shape.dtype, MemoryTag::kKv);
@@ -229,6 +230,7 @@ const Strategies::Add registered{
      .representative = [](std::string_view arguments) { return std::string(arguments); },
      .blocks = blocks,
      .heads_unit = [](std::string_view arguments, int world) { return world * groups_of(arguments); },
+     .packs = false,
      .finishes_gradients = true}};
 
 }  // namespace

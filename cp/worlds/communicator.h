@@ -116,6 +116,9 @@ class Communicator {
   int64_t agree_max(int64_t local);
   double agree_max(double local);
 
+  // Ends a pass whose results this rank's device alone goes on with: everything posted is in the order
+  // of its current stream, and may still be under way.
+  virtual void hand_over() { finish(); }
   // Ends a pass: returns when everything posted is complete, or throws Timeout.
   virtual void finish() = 0;
 

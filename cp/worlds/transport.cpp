@@ -10,6 +10,12 @@
 
 namespace ringcheck {
 
+void Transport::hand_over() {
+  if (device().is_cpu()) return finish();
+  for (const std::shared_ptr<InFlight>& flight : outstanding_) flight->wait();
+  std::erase_if(outstanding_, [](const auto& flight) { return !flight->finish; });
+}
+
 void Transport::finish() {
   while (!outstanding_.empty()) {
     const std::shared_ptr<InFlight> flight = outstanding_.front();

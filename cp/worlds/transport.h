@@ -39,6 +39,7 @@ struct InFlight {
 // here, once.
 class Transport : public Communicator {
  public:
+  void hand_over() override;
   void finish() override;
 
  protected:

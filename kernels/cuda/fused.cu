@@ -101,14 +101,24 @@ at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
   return out;
 }
 
-// A warp a row: each lane adds up its columns, then the lanes are added up in pairs.
-template <class T, class A>
+// What a lane reads at a time.
+template <class T, int kSize>
+struct alignas(sizeof(T) * kSize) Piece {
+  T values[kSize];
+};
+
+// A warp a row: each lane adds up its pieces, then the lanes are added up in pairs.
+template <int kSize, class T, class A>
 __global__ void row_dots_kernel(const T* a, const T* b, A* dots, int64_t rows, int64_t columns) {
-  const int64_t step = int64_t(gridDim.x) * kRows;
+  using P = Piece<T, kSize>;
+  const int64_t step = int64_t(gridDim.x) * kRows, pieces = columns / kSize;
   for (int64_t row = int64_t(blockIdx.x) * kRows + threadIdx.y; row < rows; row += step) {
     A sum = 0;
-    for (int64_t c = row * columns + threadIdx.x, end = (row + 1) * columns; c < end; c += kWarp)
-      sum += static_cast<A>(a[c]) * static_cast<A>(b[c]);
+    for (int64_t c = row * pieces + threadIdx.x, end = (row + 1) * pieces; c < end; c += kWarp) {
+      const P x = reinterpret_cast<const P*>(a)[c], y = reinterpret_cast<const P*>(b)[c];
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) sum += static_cast<A>(x.values[i]) * static_cast<A>(y.values[i]);
+    }
     for (int lane = kWarp / 2; lane > 0; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
     if (threadIdx.x == 0) dots[row] = sum;
   }
@@ -122,10 +132,13 @@ at::Tensor fused_row_dots(const at::Tensor& a, const at::Tensor& b) {
   with_dtype(a.scalar_type(), [&](auto stored, auto zero) {
     using T = decltype(stored);
     using A = decltype(zero);
-    row_dots_kernel<T, A><<<blocks(dots.numel(), kRows), dim3(kWarp, kRows), 0,
-                            c10::cuda::getCurrentCUDAStream().stream()>>>(
-        a.const_data_ptr<T>(), b.const_data_ptr<T>(), dots.mutable_data_ptr<A>(), dots.numel(),
-        a.size(-1));
+    constexpr int kSize = 4;
+    const auto in_pieces = [&](const at::Tensor& x) {
+      return x.size(-1) % kSize == 0 && reinterpret_cast<uintptr_t>(x.data_ptr()) % sizeof(Piece<T, kSize>) == 0;
+    };
+    const auto kernel = in_pieces(a) && in_pieces(b) ? row_dots_kernel<kSize, T, A> : row_dots_kernel<1, T, A>;
+    kernel<<<blocks(dots.numel(), kRows), dim3(kWarp, kRows), 0, c10::cuda::getCurrentCUDAStream().stream()>>>(
+        a.const_data_ptr<T>(), b.const_data_ptr<T>(), dots.mutable_data_ptr<A>(), dots.numel(), a.size(-1));
   });
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return dots;

@@ -82,6 +82,11 @@ class NcclCommunicator final : public Transport {
         stream_(stream),
         nccl_(std::move(nccl)) {}
 
+  void hand_over() override {
+    host_->finish();
+    Transport::hand_over();
+  }
+
   // Everything that was posted is done, and the device has finished what was queued on it.
   void finish() override {
     host_->finish();

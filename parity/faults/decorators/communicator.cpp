@@ -17,6 +17,7 @@ class Relay final : public Communicator {
   at::Tensor buffer(int64_t elements, at::ScalarType dtype, MemoryTag tag) override {
     return comm_.buffer(elements, dtype, tag);
   }
+  void hand_over() override { comm_.hand_over(); }
   void finish() override { comm_.finish(); }
   std::unique_ptr<Communicator> over(Group group) override { return comm_.over(std::move(group)); }
 

@@ -2,18 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/devices/on_devices.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "cp/device/lane.h"
 #include "parity/judge/devices/one_thread.h"
 
 namespace ringcheck::parity {
+namespace {
+
+// The first copy from one device to another lets it reach the other's memory. LibTorch notes that before
+// it is so, and a second thread that reads the note copies to where it may not: one thread goes first.
+void connect(const std::vector<at::Device>& devices) {
+  static std::mutex connecting;
+  static std::set<at::DeviceIndex> connected;
+  const std::lock_guard lock(connecting);
+  const at::Tensor here = at::zeros({1}, at::TensorOptions(devices.front()));
+  for (const at::Device device : devices)
+    if (device != devices.front() && connected.insert(device.index()).second) here.to(device).to(here.device());
+}
+
+}  // namespace
+
 void on_devices(const std::vector<at::Device>& devices, int64_t count,
                 const std::function<void(int64_t, at::Device)>& work) {
   const OneThread alone;
@@ -21,6 +38,7 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
     for (int64_t i = 0; i < count; ++i) work(i, devices.front());
     return;
   }
+  if (!devices.front().is_cpu()) connect(devices);
   std::vector<Moment> queued;
   for (const at::Device device : devices) queued.push_back(Moment::now(device));
   std::atomic<int64_t> next{0};

@@ -57,6 +57,7 @@ struct ExpectedCounters {
   Stock forward_stock, backward_stock;
   std::vector<ExpectedStep> steps;
   ExpectedResult result = {};
+  bool packed = true;  // the own K and V are copied into one buffer
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   int64_t rounding = 0;  // what the allocator may add to all that is held at a time: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
@@ -123,6 +124,9 @@ int64_t sum_of_entries(const Case& test, const std::function<int64_t(int64_t ent
 
 // Bytes of an element of the accumulation type.
 int64_t wide_bytes(const Case& test);
+
+// Bytes of the own K and V of a rank where they are not packed: none, if they are as they came.
+int64_t own_kv_bytes(const Case& test, int rank);
 
 // Bytes of a block of K and V, or of their gradients, of one rank.
 int64_t kv_block_bytes(const Case& test);

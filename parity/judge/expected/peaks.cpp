@@ -39,6 +39,7 @@ struct Sizes {
   int64_t prepared(int64_t vectors) const {
     return rotates || pads > 0 ? vectors * dim * e : 0;
   }
+  int64_t cleared_v() const { return pads > 0 ? keys * dim_v * e : 0; }
   int64_t cleared_d_o() const { return pads > 0 ? rows * dim_v * e : 0; }
 };
 
@@ -97,11 +98,11 @@ void raise(int64_t& peak, std::initializer_list<int64_t> bytes) {
   peak = std::max(peak, std::max(bytes));
 }
 
-// Before the first block is attended. Forward q, v and k are prepared, then K and V packed; backward
-// D = rowsum(dO * O) is computed. Then the first block comes.
-void prepare(const Sizes& n, int64_t block, ExpectedCounters& expected) {
-  const int64_t q = n.prepared(n.rows), k = n.prepared(n.keys);
-  const int64_t v = n.pads > 0 ? n.keys * n.dim_v * n.e : 0;
+// Before the first block is attended. Forward q, v and k are prepared, then K and V packed, unless they
+// stay apart; backward D = rowsum(dO * O) is computed. Then the first block comes.
+void prepare(const Sizes& n, ExpectedCounters& expected) {
+  const int64_t q = n.prepared(n.rows), k = n.prepared(n.keys), v = n.cleared_v();
+  const int64_t block = expected.packed ? kv_block_bytes(n.test) : 0;
   raise(expected.forward_stock.peak(Stage::kPrepare),
         {n.preparing(n.rows), q + v + n.preparing(n.keys), q + v + k + block,
          expected.steps.front().forward.preparing});
@@ -156,6 +157,11 @@ int64_t merge_bytes(const Case& test) {
   return rows * ((4 * test.dim_v + 5) * wide + 2);
 }
 
+int64_t own_kv_bytes(const Case& test, int rank) {
+  const Sizes n(test, rank);
+  return n.prepared(n.keys) + n.cleared_v();
+}
+
 Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {
   const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
   const bool rotates = test.rope.pairing != Rope::Pairing::kNone, converts = e < wide_bytes(test);
@@ -166,7 +172,7 @@ Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {
 // Where q, k, v and dO lie before the passes is the subject's affair; ours copies them.
 void add_peaks(const Case& test, int rank, ExpectedCounters& expected) {
   const Sizes n(test, rank);
-  prepare(n, kv_block_bytes(test), expected);
+  prepare(n, expected);
   const int64_t call = attend(test, expected);
   expected.rounding = most_buffers(test) *
                           rounding(device_type_of(test), std::max(largest_buffer(test, n), call)) +

@@ -1,29 +1,30 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of flash-attn 2.8.3 that rings call, in plain PyTorch: a stand-in for a machine without a GPU.
+"""The functions of flash-attn 2.8.3 that rings call, in PyTorch: a stand-in where that is not installed.
 
 flash-attn (https://github.com/Dao-AILab/flash-attention) has no CPU kernel. What other projects wrote around it, who
 sends what to whom, which halves are attended, how partial results are merged, is judged on a CPU with these: float32
 inside, each result rounded once to the dtype of q, LSE a float32 natural logarithm; a mask is aligned to the last
-key, as in flash-attn since 2.1. Dropout, ALiBi and soft caps are refused.
+key, as in flash-attn since 2.1. On a GPU the kernels are those of FlashAttention 2 in PyTorch itself, which `flash_on_gpu.py`
+calls. Dropout, ALiBi and soft caps are refused.
 """
 import importlib.machinery
+import importlib.util
 import sys
 import types
 
 import torch
 
+from ringcheck.adapters import flash_on_gpu
+
 VERSION = "2.8.3"
 
 
 def provide(device):
-    """Makes `import flash_attn` work: the package itself on a GPU, this stand-in on a CPU."""
-    if device != "cpu":
-        try:
-            import flash_attn  # noqa: F401
-        except ImportError as error:
-            raise ImportError("on a GPU this needs flash-attn: pip install flash-attn --no-build-isolation") from error
-    elif "flash_attn" not in sys.modules:
+    """Makes `import flash_attn` work: the package itself on a GPU, where there is one; else this stand-in."""
+    if device != "cpu" and importlib.util.find_spec("flash_attn") is not None:
+        return
+    if "flash_attn" not in sys.modules:
         package, interface = (module(name) for name in ("flash_attn", "flash_attn.flash_attn_interface"))
         package.__version__, package.flash_attn_interface = VERSION, interface
         for function in (flash_attn_func, _flash_attn_forward, _flash_attn_backward, _flash_attn_varlen_forward,
@@ -57,6 +58,9 @@ def scores(q, k, scale, causal, left, right):
 
 
 def attend(q, k, v, scale, *mask):
+    """O [batch, slots, heads, dim] and LSE [batch, heads, slots] of q, k, v [batch, slots, heads, dim]."""
+    if q.is_cuda:
+        return flash_on_gpu.attend(q, k, v, scale, *mask)
     s = scores(q, k, scale, *mask)
     lse = s.logsumexp(-1)
     p = (s - lse.where(lse.isfinite(), torch.zeros(()))[..., None]).exp()
@@ -66,6 +70,8 @@ def attend(q, k, v, scale, *mask):
 
 def differentiate(dout, q, k, v, out, lse, scale, *mask):
     """dQ, dK, dV of one block, where out and lse are those of the whole row."""
+    if q.is_cuda:
+        return flash_on_gpu.differentiate(dout, q, k, v, out, lse, scale, *mask)
     p = (scores(q, k, scale, *mask) - lse[..., None]).exp()
     heads, groups = k.shape[2], q.shape[2] // k.shape[2]
     wide_k, wide_v = (x.float().repeat_interleave(groups, dim=2) for x in (k, v))

@@ -61,11 +61,10 @@ ExpectedPass pass(const Case& test, int rank, int64_t bytes, int64_t messages, i
 }
 
 // One rank has everything: what the kernel returns is what it returns.
-ExpectedStep alone(const Case& test) {
-  const int64_t kv = kv_block_bytes(test);
+ExpectedStep alone(const Case& test, int64_t own) {
   return {{0, 0},
-          {kv, kv + partial_bytes(test)},
-          {kv, kv + query_gradient_bytes(test) + gradient_block_bytes(test)}};
+          {own, own + partial_bytes(test)},
+          {own, own + query_gradient_bytes(test) + gradient_block_bytes(test)}};
 }
 
 // The own K and V; forward O and LSE, backward dQ and the sum of dK and dV; and of the groups what is
@@ -73,9 +72,8 @@ ExpectedStep alone(const Case& test) {
 ExpectedStep step_of(const Case& test, const Group& n, int64_t group, int rank) {
   const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
   const int64_t rows = test.batch * test.q_heads * slots_of_rank(test);
-  const int64_t forward = kv_block_bytes(test) + rows * (test.dim_v * e + wide_bytes(test));
-  const int64_t backward =
-      kv_block_bytes(test) + query_gradient_bytes(test) + gradient_block_bytes(test);
+  const int64_t own = own_kv_bytes(test, rank), forward = own + rows * (test.dim_v * e + wide_bytes(test));
+  const int64_t backward = own + query_gradient_bytes(test) + gradient_block_bytes(test);
   const int64_t leaving = group > 0 ? n.going_home() : 0;
   const int64_t returned = query_gradient_bytes(test) / n.groups + n.terms;
   const int64_t attending = backward + n.held(group) + leaving + n.q + n.saved;
@@ -98,13 +96,14 @@ ExpectedCounters counters(const Case& test, int rank) {
                           n.groups - 1);
   expected.backward = pass(test, rank, kv + gradient, 2 * n.groups, 6 * test.dim + 4 * test.dim_v,
                            n.groups > 1 ? n.groups : 0);
-  expected.kv_bytes = expected.forward_stock.after = expected.backward_stock.after = kv;
+  expected.packed = false;
+  expected.forward_stock.after = expected.backward_stock.after = own_kv_bytes(test, rank);
   if (n.world == 1) {
-    expected.steps = {alone(test)};
+    expected.steps = {alone(test, own_kv_bytes(test, rank))};
   } else {
     for (int64_t group = 0; group < n.groups; ++group)
       expected.steps.push_back(step_of(test, n, group, rank));
-    expected.kv_bytes += std::max(n.under_way(), n.before(0, 0));
+    expected.kv_bytes = std::max(n.under_way(), n.before(0, 0));
     expected.traveller_bytes = gradient + n.going_home();
     expected.result = {.rounded_o = true, .one_gradient_block = true};
   }

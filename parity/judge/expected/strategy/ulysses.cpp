@@ -23,13 +23,14 @@ int64_t groups_of(const Case& test) {
 // Bytes of a rank: of the slots that it has, those heads that one group of every rank attends. What of
 // them goes in an all-to-all is (P - 1) / P.
 struct Group {
-  explicit Group(const Case& test)
-      : test(test), e(static_cast<int64_t>(c10::elementSize(test.dtype))), wide(wide_bytes(test)),
+  Group(const Case& test, int rank)
+      : test(test), own(own_kv_bytes(test, rank)), e(static_cast<int64_t>(c10::elementSize(test.dtype))),
+        wide(wide_bytes(test)),
         world(test.world), groups(groups_of(test)), slots(slots_of_rank(test)),
         rows(test.batch * test.q_heads * slots / groups), keys(test.batch * test.kv_heads * slots / groups) {}
 
   const Case& test;
-  int64_t e, wide, world, groups, slots, rows, keys;
+  int64_t own, e, wide, world, groups, slots, rows, keys;
   int64_t kv() const { return keys * (test.dim + test.dim_v) * e; }
   int64_t in() const { return rows * test.dim * e + kv(); }       // also dq, dk and dv
   int64_t out() const { return rows * (test.dim_v * e + wide); }  // also dO and D
@@ -79,8 +80,7 @@ int64_t finishing_all(const Group& n) {
 
 // One rank has everything: nothing is exchanged, and nothing kept.
 ExpectedStep alone(const Group& n) {
-  const int64_t kv = n.kv();
-  return {{0, 0}, {kv, kv + computing(n)}, {kv, kv + finishing_all(n)}};
+  return {{0, 0}, {n.own, n.own + computing(n)}, {n.own, n.own + finishing_all(n)}};
 }
 
 // The own K and V; of the groups up to this one q, k and v over the sequence, of those before it O and
@@ -88,7 +88,7 @@ ExpectedStep alone(const Group& n) {
 int64_t attending(const Group& n, int64_t group) {
   const int64_t home = group > 0 ? n.groups * n.out() + n.travels(n.out()) : 0;
   const int64_t next = group + 1 < n.groups ? n.has() + n.travels(n.in()) : 0;
-  return kv_block_bytes(n.test) + (group + 1) * n.has() + group * n.made() + next + home;
+  return n.own + (group + 1) * n.has() + group * n.made() + next + home;
 }
 
 // The same backward: of all groups q, k, v, O and LSE; dO and D of this one and the next; dq, dk and dv
@@ -96,7 +96,7 @@ int64_t attending(const Group& n, int64_t group) {
 int64_t differentiating(const Group& n, int64_t group) {
   const int64_t home = group > 0 ? n.groups * n.in() + n.has() + n.travels(n.in()) : 0;
   const int64_t next = group + 1 < n.groups ? n.made() + n.travels(n.out()) : 0;
-  return kv_block_bytes(n.test) + n.groups * (n.has() + n.made()) + n.made() + next + home;
+  return n.own + n.groups * (n.has() + n.made()) + n.made() + next + home;
 }
 
 // Then O is rounded, or the gradients are finished, dO and D being gone; what was leaving is there, and
@@ -111,27 +111,27 @@ ExpectedStep exchanged(const Group& n, int64_t group) {
   return {{ExpectedBlock::kSequence, ExpectedBlock::kSequence, n.world * n.groups},
           {now,
            std::max({now + computing(n), now + leaving(n.out()), group < last ? attending(n, group + 1) : 0}),
-           std::max(now, kv_block_bytes(n.test) + n.has() + n.travels(n.in()))},
+           std::max(now, n.own + n.has() + n.travels(n.in()))},
           {back,
            std::max({back + gradients, back - n.made() + finishing_all(n), back - n.made() + leaving(n.in()),
                      group < last ? differentiating(n, group + 1) : 0}),
-           std::max(back, kv_block_bytes(n.test) + n.groups * (n.has() + n.made()) + n.made() + n.travels(n.out()))}};
+           std::max(back, n.own + n.groups * (n.has() + n.made()) + n.made() + n.travels(n.out()))}};
 }
 
 ExpectedCounters counters(const Case& test, int rank) {
-  const Group n(test);
-  const int64_t kv = kv_block_bytes(test);
+  const Group n(test, rank);
   ExpectedCounters expected;
   expected.result = {.rounded_o = true, .finished_gradients = true};
   expected.forward = pass(n, 2 * (test.dim + test.dim_v));
   expected.backward = pass(n, 6 * test.dim + 4 * test.dim_v);
-  expected.kv_bytes = expected.forward_stock.after = kv;
+  expected.packed = false;
+  expected.forward_stock.after = n.own;
   if (n.world == 1) {
     expected.steps = {alone(n)};
   } else {
     for (int64_t group = 0; group < n.groups; ++group) expected.steps.push_back(exchanged(n, group));
-    expected.kv_bytes += n.travels(n.kv()) + n.groups * n.in_order(n.kv());
-    expected.traveller_bytes = kv + n.travels(n.kv());
+    expected.kv_bytes = n.travels(n.kv()) + n.groups * n.in_order(n.kv());
+    expected.traveller_bytes = kv_block_bytes(test) + n.travels(n.kv());
     expected.forward_stock.after += n.groups * (n.has() + n.made());
   }
   expected.backward_stock.after = expected.forward_stock.after;

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs of bench/peers share: how a pass is timed, its measurements, and the result file.
+
+They time as ringcheck_scaling does: forward, and forward with backward; the slowest rank's time; random data. They
+count the operations that a causal mask shows, as cuDNN and FlashAttention do: forward 2 (D + D) a pair, backward 2.5
+times as many.
+"""
+import argparse
+import datetime
+import json
+import os
+import time
+
+import torch
+import torch.distributed as dist
+
+import exact
+
+PARTS = {"dtype": "bf16", "mask": "causal", "device": "cuda", "batch": "1"}
+
+
+def parser(doc):
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sizes = lambda text: [int(size) for size in text.split(",")]  # noqa: E731
+    made.add_argument("--heads", type=int, default=32, help="of queries and of keys")
+    made.add_argument("--dim", type=int, default=128)
+    made.add_argument("--seq", type=sizes, default=[8192, 32768], help="tokens in all")
+    made.add_argument("--passes", type=int, default=10, help="timed, after two to warm up")
+    made.add_argument("--judged-heads", type=int, default=4, help="whose errors are told")
+    made.add_argument("--json", required=True)
+    return made
+
+
+def tensors(options, seq):
+    """q, k, v and the gradient of the output, the same on every rank: [1, heads, seq, dim]."""
+    torch.manual_seed(1)
+    return [torch.randn(1, options.heads, seq, options.dim, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
+
+
+def seconds_of(run, passes):
+    """Of the slowest rank, from when every rank is there until the last one is done."""
+    samples = []
+    for i in range(passes + 2):
+        torch.cuda.synchronize()
+        dist.barrier()
+        begin = time.perf_counter()
+        run()
+        torch.cuda.synchronize()
+        took = torch.tensor(time.perf_counter() - begin, device="cuda", dtype=torch.float64)
+        dist.all_reduce(took, op=dist.ReduceOp.MAX)
+        if i >= 2:
+            samples.append(took.item())
+    return samples
+
+
+def timed(attend, q, k, v, d_o, parts, options):
+    """Measurements of `attend` on these q, k, v of a rank: its times, its rates and its peak."""
+    q, k, v = (x.detach().requires_grad_() for x in (q, k, v))
+    seq, devices = int(parts["seq"]), int(parts["devices"])
+    operations = 2e-12 * seq * (seq + 1) * options.heads * options.dim  # 4 D a pair, half of the pairs seen
+
+    def forward():
+        with torch.no_grad():
+            attend(q, k, v)
+
+    def both():
+        torch.autograd.grad(attend(q, k, v), (q, k, v), d_o)
+
+    torch.cuda.reset_peak_memory_stats()
+    for name, run, work in (("forward_", forward, operations), ("", both, 3.5 * operations)):
+        samples = seconds_of(run, options.passes)
+        yield {"name": f"{name}seconds", "parts": parts, "unit": "s", "samples": samples, "better": "smaller"}
+        yield {"name": f"{name}tflops_per_device", "parts": parts, "unit": "TFLOP/s", "better": "larger",
+               "samples": [work / took / devices for took in samples]}
+    yield {"name": "peak_bytes", "parts": parts, "unit": "B", "better": "smaller",
+           "samples": [torch.cuda.max_memory_allocated()]}
+
+
+def errors(attend, shard, whole, problem, parts, options):
+    """Measurements of the errors of `attend` against float64: `shard` cuts a tensor to what a rank has, `whole` is its
+    inverse. Collective."""
+    *inputs, d_o = (shard(x) for x in problem)
+    q, k, v = (x.detach().clone().requires_grad_() for x in inputs)
+    o = attend(q, k, v)
+    found = [o.detach(), *torch.autograd.grad(o, (q, k, v), d_o)]
+    found = [whole(x)[:, :options.judged_heads] for x in found]
+    if dist.get_rank() == 0:
+        true = exact.attention(*(x[:, :options.judged_heads] for x in problem))
+        for tensor, got, want in zip(("o", "dq", "dk", "dv"), found, true):
+            yield {"name": f"error_{tensor}", "parts": parts, "unit": "", "better": "smaller",
+                   "samples": [((got - want).norm() / want.norm()).item()]}
+    dist.barrier()
+
+
+def environment(command, begin):
+    world, gpu = dist.get_world_size(), torch.cuda.get_device_name()
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {"version": torch.__version__, "commit": torch.version.git_version, "libtorch": torch.__version__, "mpi": "",
+            "compiler": "", "host": "", "cpu": "", "system": os.uname().sysname + " " + os.uname().machine,
+            "launcher": "torchrun", "transport": "NCCL " + ".".join(map(str, torch.cuda.nccl.version())),
+            "device": f"{world} x {gpu}, CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}",
+            "command": command, "started": begin.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "cores": os.cpu_count(), "wall_seconds": (now - begin).total_seconds()}
+
+
+def run(command, options, measurements):
+    """Joins the ranks of torchrun, and writes what `measurements(options)` yields, on rank 0."""
+    begin = datetime.datetime.now(datetime.timezone.utc)
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
+    found = list(measurements(options))
+    if dist.get_rank() == 0:
+        counts = ("cases", "passed", "failed", "crash", "hang", "inconclusive", "not_supported", "skipped")
+        result = {"schema_version": 2, "kind": "scaling", "environment": environment(command, begin),
+                  "summary": dict.fromkeys(counts, 0), "cases": [], "measurements": found}
+        with open(options.json + ".part", "w", encoding="utf-8") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+        os.replace(options.json + ".part", options.json)
+        for row in found:
+            samples, parts = sorted(row["samples"]), row["parts"]
+            print(f"{parts['subject']:26} {parts['kernel']:6} {parts.get('rotation', ''):10} {parts['seq']:>8} "
+                  f"{row['name']:28} {samples[len(samples) // 2]:12.4g}")
+    dist.destroy_process_group()
