@@ -43,7 +43,25 @@ std::vector<Message> HeadExchange::in_buffers(const std::vector<at::Tensor>& buf
   return messages;
 }
 
-// The own part is put in its place while the others are under way.
+void HeadExchange::put_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin) {
+  own_.after(begin, [&] {
+    Moves own;
+    for (const Exchanged& x : tensors)
+      x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence, own);
+    own.make();
+  });
+}
+
+void HeadExchange::take_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin) {
+  own_.after(begin, [&] {
+    Moves own;
+    for (const Exchanged& x : tensors)
+      x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad, own);
+    own.make();
+  });
+}
+
+// Nothing comes before the messages: the own part is put in its place while they are under way.
 Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group, const char* label) {
   std::vector<at::Tensor> buffers;
   Pending arrival;
@@ -52,23 +70,19 @@ Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group
     arrival = comm_.transfer(in_shards(tensors, group), in_buffers(buffers),
                              {label, static_cast<int>(group)});
   }
-  beside_.after(Moment::now(comm_.device()), [&] {
-    Moves own;
-    for (const Exchanged& x : tensors)
-      x.order.put(heads_of(comm_.rank(), x.shard, group), comm_.rank(), x.sequence, own);
-    own.make();
-  });
-  return Pending([this, tensors = std::move(tensors), buffers = std::move(buffers),
-                  arrival = std::move(arrival)]() mutable {
-    beside_.after({}, [&] {
-      arrival.wait();
+  return Pending([this, group, begin = Moment::now(comm_.device()), tensors = std::move(tensors),
+                  buffers = std::move(buffers), arrival = std::move(arrival)]() mutable {
+    others_.after({}, [&] { arrival.wait(); });
+    put_own(tensors, group, begin);
+    others_.after({}, [&] {
       Moves others;
       for (size_t i = 0; i < buffers.size(); ++i)
         for (int place = 1; place < comm_.size(); ++place)
           tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place), tensors[i].sequence, others);
       others.make();
     });
-    beside_.join();
+    own_.join();
+    others_.join();
   });
 }
 
@@ -76,25 +90,23 @@ Pending HeadExchange::to_shards(std::vector<Exchanged> tensors, int64_t group, c
   std::vector<at::Tensor> buffers;
   if (comm_.size() > 1) buffers = travelling(tensors);
   Pending arrival;
-  beside_.after(Moment::now(comm_.device()), [&] {
-    if (comm_.size() > 1) {
-      Moves others;
-      for (size_t i = 0; i < buffers.size(); ++i)
-        for (int place = 1; place < comm_.size(); ++place)
-          tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place), buffers[i].select(0, place - 1),
-                                tensors[i].pad, others);
-      others.make();
-      arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group), {label, static_cast<int>(group)});
-    }
-    Moves own;
-    for (const Exchanged& x : tensors)
-      x.order.take(x.sequence, comm_.rank(), heads_of(comm_.rank(), x.shard, group), x.pad, own);
-    own.make();
+  const Moment begin = Moment::now(comm_.device());
+  others_.after(begin, [&] {
+    if (buffers.empty()) return;
+    Moves others;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (int place = 1; place < comm_.size(); ++place)
+        tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place), buffers[i].select(0, place - 1),
+                              tensors[i].pad, others);
+    others.make();
+    arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group), {label, static_cast<int>(group)});
   });
-  return Pending([this, tensors = std::move(tensors), buffers = std::move(buffers),
+  return Pending([this, group, begin, tensors = std::move(tensors), buffers = std::move(buffers),
                   arrival = std::move(arrival)]() mutable {
-    beside_.after({}, [&] { arrival.wait(); });
-    beside_.join();
+    others_.after({}, [&] { arrival.wait(); });
+    take_own(tensors, group, begin);
+    own_.join();
+    others_.join();
   });
 }
 

@@ -28,7 +28,7 @@ struct Exchanged {
 class HeadExchange {
  public:
   explicit HeadExchange(Communicator& comm, int64_t groups = 1)
-      : comm_(comm), groups_(groups), beside_(comm.device()) {}
+      : comm_(comm), groups_(groups), others_(comm.device()), own_(comm.device()) {}
 
   // Fills the sequences of a group from the shards of all ranks.
   Pending to_sequences(std::vector<Exchanged> tensors, int64_t group, const char* label);
@@ -38,13 +38,16 @@ class HeadExchange {
  private:
   at::Tensor heads_of(int rank, const at::Tensor& shard, int64_t group) const;
   std::vector<at::Tensor> travelling(const std::vector<Exchanged>& tensors);
+  // Puts the own heads of a group in order, or takes them from there, after `begin`.
+  void put_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin);
+  void take_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin);
   // Of the others, in the order in which the ring has them.
   std::vector<Message> in_shards(const std::vector<Exchanged>& tensors, int64_t group) const;
   std::vector<Message> in_buffers(const std::vector<at::Tensor>& buffers) const;
 
   Communicator& comm_;
   int64_t groups_;
-  Beside beside_;
+  Beside others_, own_;  // where the parts of the other ranks, and the own ones, are put in order
 };
 
 }  // namespace ringcheck

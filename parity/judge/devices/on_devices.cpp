@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "cp/device/lane.h"
 #include "parity/judge/devices/one_thread.h"
@@ -22,11 +23,12 @@ namespace {
 // it is so, and a second thread that reads the note copies to where it may not: one thread goes first.
 void connect(const std::vector<at::Device>& devices) {
   static std::mutex connecting;
-  static std::set<at::DeviceIndex> connected;
+  static std::set<std::pair<at::DeviceIndex, at::DeviceIndex>> connected;
   const std::lock_guard lock(connecting);
-  const at::Tensor here = at::zeros({1}, at::TensorOptions(devices.front()));
-  for (const at::Device device : devices)
-    if (device != devices.front() && connected.insert(device.index()).second) here.to(device).to(here.device());
+  const at::Device first = devices.front();
+  for (const at::Device other : devices)
+    if (other != first && connected.insert({first.index(), other.index()}).second)
+      at::zeros({1}, at::TensorOptions(first)).to(other).to(first);
 }
 
 }  // namespace
