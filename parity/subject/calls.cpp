@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "cp/ledger/bypass.h"
 #include "cp/ledger/memory.h"
@@ -92,10 +94,15 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
 }
 
 // The meter is told of this thread only. Where that is not all, or it has not even seen O, it has seen nothing.
+// Autograd's thread for a GPU lets go of a graph when its gradients have been returned already: what is held
+// for good is so some time later, too.
 int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after_second) {
+  constexpr int kMoments = 100;
   const auto least = static_cast<int64_t>(output.o.defined() ? output.o.nbytes() : 0);
   if (output.peak_elsewhere || meter.total().peak < least) return RankRecord::kUnseen;
-  return std::max<int64_t>(0, meter.total().now - after_second);
+  const auto grown = [&] { return std::max<int64_t>(0, meter.total().now - after_second); };
+  for (int i = 0; i < kMoments && grown() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return grown();
 }
 
 }  // namespace

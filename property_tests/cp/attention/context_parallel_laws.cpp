@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "cp/attention/fused.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/attention/passes.h"
 #include "property_tests/property.h"
@@ -39,8 +40,7 @@ reference::Tensors by_kernel(const parity::Case& test, const parity::Problem& p)
   const Visibility visibility = visibility_of(q, kv, plan.scores);
   const Partial part = plan.kernel->forward(q, kv, plan.scores, visibility);
   const at::Tensor o = part.out.to(test.dtype);
-  const auto wide = accumulation_type(test.dtype);
-  const Saved saved{o, part.lse, (p.d_o.to(wide) * o.to(wide)).sum(-1), p.d_o};
+  const Saved saved{o, part.lse, row_dots(p.d_o, o), p.d_o};
   const Gradients d = plan.kernel->backward(q, kv, saved, plan.scores, visibility);
   return {o, part.lse, d.dq.to(test.dtype), d.dk.to(test.dtype), d.dv.to(test.dtype)};
 }

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 2 as PyTorch has it, in the layout of flash-attn: [batch, slots, heads, dim], LSE [batch, heads, slots].
 
-bf16 and fp16; key heads may be fewer than query heads; a mask is aligned to the last key.
+bf16 and fp16; key heads may be fewer than query heads; a mask is aligned to the last key. Its kernels, those of
+flash-attn too, want a positive scale: with another one a masked row gives NaN. The sign goes into q here, and into dQ.
 """
 import torch
 from torch.nn import functional
+
+from ringcheck.adapters.flash_operator import positive
 
 KERNEL_DIM = 8  # of which dims are multiples
 
@@ -23,15 +26,17 @@ def how(scale, causal, left, right):
 
 def attend(q, k, v, scale, causal, left, right):
     """O in the dtype of q, and LSE in float32."""
+    sign, scale = positive(q, scale)
     out, lse, *_ = torch.ops.aten._flash_attention_forward(
-        *padded(q, k, v), None, None, q.shape[1], k.shape[1], 0.0, causal, False, **how(scale, causal, left, right))
+        *padded(q * sign, k, v), None, None, q.shape[1], k.shape[1], 0.0, causal, False, **how(scale, causal, left, right))
     return out[..., :v.shape[-1]], lse
 
 
 def differentiate(dout, q, k, v, out, lse, scale, causal, left, right):
     """dQ, dK, dV of one block, where out and lse are those of the whole row, in the dtype of q."""
+    sign, scale = positive(q, scale)
     none = torch.empty(0, dtype=torch.uint64, device=q.device)  # of the random numbers of dropout
-    gradients = torch.ops.aten._flash_attention_backward(
-        *padded(dout, q, k, v, out), lse.contiguous(), None, None, q.shape[1], k.shape[1], 0.0, causal, none, none,
+    dq, dk, dv = torch.ops.aten._flash_attention_backward(
+        *padded(dout, q * sign, k, v, out), lse.contiguous(), None, None, q.shape[1], k.shape[1], 0.0, causal, none, none,
         **how(scale, causal, left, right))
-    return [gradient[..., :x.shape[-1]] for gradient, x in zip(gradients, (q, k, v))]
+    return [gradient[..., :x.shape[-1]] for gradient, x in zip((dq * sign, dk, dv), (q, k, v))]
