@@ -3,6 +3,7 @@
 #include "cli/to_result.h"
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
 #include "parity/case/part.h"
@@ -77,14 +78,15 @@ reports::PassCounters to_result(Phase phase, const Counters& pass, const Seconds
        pass.merges},
       {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped},
       pass.computed};
-  if (pass.overlapped != Transferred::kNeverWaitedFor) result.overlapped = pass.overlapped;
+  result.overlapped = pass.overlapped;
   for (const Event& event : timeline.events)
     if (event.phase == phase) result.events.push_back(to_result(event));
   return result;
 }
 
 reports::RankResult to_result(int rank, const parity::RankRecord& record) {
-  return {{rank, record.peak_bytes, record.kv_bytes, record.traveller_bytes, record.wrong_pads,
+  return {{rank, record.peak_bytes, record.kv_bytes, record.traveller_bytes,
+           std::accumulate(record.wrong_pads.begin(), record.wrong_pads.end(), int64_t{0}),
            to_result(Phase::kForward, record.forward, record.forward_seconds, record.timeline),
            to_result(Phase::kBackward, record.backward, record.backward_seconds, record.timeline),
            record.sent_to,

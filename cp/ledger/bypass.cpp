@@ -51,7 +51,7 @@ void BypassingCall::tell(Transferred::Direction direction, int peer, int64_t byt
   const std::lock_guard lock(mutex);
   Ledger* ledger = own != nullptr ? own : witnessed.size() == 1 ? witnessed.front() : nullptr;
   if (ledger == nullptr) return;
-  ledger->complete(ledger->transferred(direction, {name_, -1, peer}, bytes));
+  ledger->bypassed(direction, {name_, -1, peer}, bytes);
 }
 
 }  // namespace ringcheck

@@ -3,9 +3,20 @@
 #include "cp/ledger/ledger.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 namespace ringcheck {
+namespace {
+
+// Of what goes round the communicators nobody knows.
+bool never_waited_for(const Transferred& message) {
+  return message.way == Transferred::Way::kCommunicator && !message.waited_for;
+}
+
+}  // namespace
 
 Instant Ledger::now() const {
   if (!has_streams(device_) || !phase_) return {host_seconds(), {}};
@@ -95,11 +106,19 @@ std::optional<size_t> Ledger::transferred(Transferred::Direction direction,
   return transfers_.size() - 1;
 }
 
+void Ledger::bypassed(Transferred::Direction direction, const Operation& operation, int64_t bytes) {
+  const std::optional<size_t> transfer = transferred(direction, operation, bytes);
+  complete(transfer);
+  if (!transfer) return;
+  const std::lock_guard lock(mutex_);
+  transfers_[*transfer].way = Transferred::Way::kBypass;
+}
+
 void Ledger::waits_for(std::optional<size_t> transfer) {
   if (!transfer) return;
   const std::lock_guard lock(mutex_);
-  int64_t& waited_for = transfers_[*transfer].waited_for;
-  waited_for = std::min(waited_for, static_cast<int64_t>(attended_.size()));
+  std::optional<int64_t>& waited_for = transfers_[*transfer].waited_for;
+  if (!waited_for) waited_for = static_cast<int64_t>(attended_.size());
 }
 
 void Ledger::complete(std::optional<size_t> transfer) {
@@ -146,26 +165,46 @@ Counters Ledger::sum(Phase phase) const {
     const bool sent = event.direction == Transferred::Direction::kSent;
     (sent ? total.bytes_sent : total.bytes_received) += event.bytes;
     total.messages += sent;
+    total.unwaited += never_waited_for(event);
   }
   total.merges = std::ranges::count(merged_, phase, &Merged::phase);
   total.overlapped = overlapped(phase);
   return total;
 }
 
-// Unknown, kNeverWaitedFor, where a message came that nobody waited for here: one that went round the
-// communicators.
-int64_t Ledger::overlapped(Phase phase) const {
+std::vector<int64_t> Ledger::pairs_by_head(Phase phase, int64_t heads) const {
+  std::vector<int64_t> pairs(heads);
+  for (const Attended& event : attended_) {
+    if (event.phase != phase) continue;
+    const auto& [begin, count] = event.heads;
+    for (int64_t head = std::max<int64_t>(0, begin); head < std::min(heads, begin + count); ++head)
+      pairs[head] += event.pairs / count;
+  }
+  return pairs;
+}
+
+std::vector<Operation> Ledger::unwaited(Phase phase) const {
+  std::set<std::pair<std::string_view, int>> operations;
+  for (const Transferred& event : transfers_)
+    if (event.phase == phase && never_waited_for(event))
+      operations.emplace(event.operation.name, event.operation.step);
+  std::vector<Operation> list;
+  for (const auto& [name, step] : operations) list.push_back({name.data(), step});
+  return list;
+}
+
+std::optional<int64_t> Ledger::overlapped(Phase phase) const {
   const auto comes = [&](const Transferred& message) {
     return message.phase == phase && message.direction == Transferred::Direction::kReceived;
   };
   if (std::ranges::any_of(transfers_, [&](const Transferred& message) {
-        return comes(message) && message.waited_for == Transferred::kNeverWaitedFor;
+        return comes(message) && !message.waited_for;
       }))
-    return Transferred::kNeverWaitedFor;
+    return std::nullopt;
   int64_t blocks = 0;
   for (int64_t block = 0; block < static_cast<int64_t>(attended_.size()); ++block)
     blocks += attended_[block].phase == phase && std::ranges::any_of(transfers_, [&](const Transferred& message) {
-                return comes(message) && message.posted <= block && block < message.waited_for;
+                return comes(message) && message.posted <= block && block < *message.waited_for;
               });
   return blocks;
 }

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,15 +42,18 @@ struct Attended {
 
 struct Transferred {
   enum class Direction { kSent, kReceived };
+  // By a communicator, which sees the rank wait, or round them all: then nobody knows of a wait.
+  enum class Way { kCommunicator, kBypass };
   Phase phase;
   Direction direction;
   Operation operation;
   int64_t bytes = 0;
   Instant begin, end;  // on the CPU posted and seen complete; on a device at work
   // How many blocks the rank had attended when it posted the message, and when it waited for it: by
-  // the host's order, on every device.
-  static constexpr int64_t kNeverWaitedFor = std::numeric_limits<int64_t>::max();
-  int64_t posted = 0, waited_for = kNeverWaitedFor;
+  // the host's order, on every device. None: nobody was seen to wait.
+  int64_t posted = 0;
+  std::optional<int64_t> waited_for = std::nullopt;
+  Way way = Way::kCommunicator;
 };
 
 struct Merged {
@@ -65,7 +67,10 @@ struct Counters {
   int64_t messages = 0;  // non-empty payloads sent to another rank
   int64_t pairs = 0, flops = 0, steps = 0, merges = 0;  // steps: blocks attended
   int64_t computed = 0;  // pairs that the kernels say they computed
-  int64_t overlapped = 0;  // blocks attended between the posting of a message to the rank and the wait for it
+  // Blocks attended between the posting of a message to the rank and the wait for it; none where one
+  // came for which nobody was seen to wait.
+  std::optional<int64_t> overlapped = 0;
+  int64_t unwaited = 0;  // messages by communicators for which the rank never waited
   bool operator==(const Counters&) const = default;
 };
 
@@ -113,6 +118,8 @@ class Ledger {
                                     int64_t bytes) {
     return transferred(direction, operation, bytes, now());
   }
+  // A message went round the communicators, and is under way no more, as far as anybody knows.
+  void bypassed(Transferred::Direction direction, const Operation& operation, int64_t bytes);
   // The rank waits for it, or relies on it, from here on.
   void waits_for(std::optional<size_t> transfer);
   void complete(std::optional<size_t> transfer);
@@ -135,6 +142,11 @@ class Ledger {
   const std::vector<Transferred>& transfers() const { return transfers_; }
   const std::vector<Merged>& merges() const { return merged_; }
   Counters sum(Phase phase) const;
+  // The pairs of each of so many key-value heads of the model; what was attended of heads beyond them
+  // is left out.
+  std::vector<int64_t> pairs_by_head(Phase phase, int64_t heads) const;
+  // The operations by communicators with a message for which the rank never waited, each once.
+  std::vector<Operation> unwaited(Phase phase) const;
   Seconds seconds(Phase phase) const;  // as far as times are settled
   // Everything since the ledger was made, outside the phases, too.
   Traffic traffic() const;
@@ -151,7 +163,7 @@ class Ledger {
   void go_over_to(Stage stage);
   Stock& stock_of_phase() { return stocks_[static_cast<int>(*phase_)]; }
   void settle(Phase phase, Instant& instant) const;
-  int64_t overlapped(Phase phase) const;
+  std::optional<int64_t> overlapped(Phase phase) const;
 
   std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
   at::Device device_ = at::kCPU;

@@ -12,19 +12,25 @@
 namespace ringcheck::parity {
 namespace {
 
-// An element of a part, by its number in row-major order.
+// Of an element of a part, by its number in row-major order.
+int64_t position_of(const Compared& part, int64_t flat) {
+  const at::IntArrayRef sizes = part.value.sizes();
+  return part.positions.at((sizes.size() == 4 ? flat / sizes[3] : flat) % sizes[2]);
+}
+
+// With its numbers, for each of which a device is waited for.
 Worst element(const Compared& part, double ratio, int64_t flat) {
   const auto there = [flat](const at::Tensor& x) {
     return x.contiguous().view(-1)[flat].to(at::kDouble).item<double>();
   };
   Worst w{.ratio = ratio, .actual = there(part.actual), .value = there(part.value),
           .bound = there(part.bound), .sigma = there(part.sigma)};
+  w.position = position_of(part, flat);
   const at::IntArrayRef sizes = part.value.sizes();
   if (sizes.size() == 4) {
     w.channel = flat % sizes[3];
     flat /= sizes[3];
   }
-  w.position = part.positions.at(flat % sizes[2]);
   w.shared = flat / sizes[2] % sizes[1];
   w.pair = part.first_pair + flat / sizes[2] / sizes[1];
   return w;
@@ -70,7 +76,7 @@ Tally tally(const Compared& part, int64_t seq) {
           .vacuous = by_slot(&PositionTally::vacuous),
           .hard = {},
           .stat = {}};
-  if (all.max_z > 0) t.worst_position = element(part, all.max_z, all.stat_at).position;
+  if (all.max_z > 0) t.worst_position = position_of(part, all.stat_at);
   if (!(t.hard_ratio <= kHard)) t.hard = element(part, all.hard_ratio, all.hard_at);
   if (!(t.max_z <= kStat)) t.stat = element(part, all.max_z, all.stat_at);
   return t;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/StringUtil.h>
 
+#include <numeric>
+
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/expected/expected.h"
 
@@ -23,11 +25,12 @@ class Findings {
   void at_most(const std::string& what, int64_t counted, int64_t limit) {
     if (counted > limit) add(what, counted, "expected at most", limit);
   }
+  void says(const std::string& what) { list.push_back(c10::str("rank ", rank_, " ", what)); }
   std::vector<std::string> list;
 
  private:
   void add(const std::string& what, int64_t counted, const char* relation, int64_t expected) {
-    list.push_back(c10::str("rank ", rank_, " ", what, ": ", counted, ", ", relation, " ", expected));
+    says(c10::str(what, ": ", counted, ", ", relation, " ", expected));
   }
   int rank_;
 };
@@ -64,8 +67,26 @@ void check_work(const std::string& pass, const Counters& counted, const Expected
   findings.equal(pass + " pairs attended", counted.pairs, expected.pairs);
   findings.equal(pass + " FLOPs", counted.flops, expected.flops);
   findings.equal(pass + " steps", counted.steps, expected.steps);
-  if (counted.overlapped != Transferred::kNeverWaitedFor)
-    findings.equal(pass + " steps while a message is under way", counted.overlapped, expected.overlapped);
+  if (counted.overlapped)
+    findings.equal(pass + " steps while a message is under way", *counted.overlapped, expected.overlapped);
+}
+
+// Which heads those pairs are of, as the blocks that were attended say; where there are other pairs
+// than expected, that is said already.
+void check_heads(const std::string& pass, const Counters& counted, const std::vector<int64_t>& by_head,
+                 const std::vector<int64_t>& expected, Findings& findings) {
+  if (counted.pairs != std::accumulate(expected.begin(), expected.end(), int64_t{0})) return;
+  for (size_t head = 0; head < expected.size(); ++head)
+    findings.equal(c10::str(pass, " pairs of key-value head ", head), head < by_head.size() ? by_head[head] : 0,
+                   expected[head]);
+}
+
+// What a communicator carries is waited for before the pass is over: a buffer is read, or used again,
+// too early otherwise. Of what goes round the communicators nobody knows.
+void check_waits(const RankRecord& record, Findings& findings) {
+  findings.equal("forward messages that nobody waits for", record.forward.unwaited, 0);
+  findings.equal("backward messages that nobody waits for", record.backward.unwaited, 0);
+  for (const std::string& operation : record.unwaited) findings.says("never waits for " + operation);
 }
 
 // A kernel that computes what nobody sees, and throws it away, computes more than its tiles hold.
@@ -133,10 +154,14 @@ std::vector<std::string> check_rank(const Case& test, const std::set<Counts>& co
   }
   if (counts.contains(Counts::kWork)) {
     passes(check_work);
+    const std::vector<int64_t> by_head = pairs_by_head(test, expected.heads, expected.forward.pairs);
+    check_heads("forward", record.forward, record.forward_heads, by_head, findings);
+    check_heads("backward", record.backward, record.backward_heads, by_head, findings);
     findings.equal("forward merges", record.forward.merges, expected.forward.merges);
     check_computed(record, expected, findings);
   }
   if (counts.contains(Counts::kMemory)) check_memory(record, expected, findings);
+  check_waits(record, findings);
   check_peers(record, expected, findings);
   return findings.list;
 }
@@ -191,8 +216,8 @@ OracleVerdict judge(const Evidence& evidence) {
 
 const Oracles::Add registered{
     "counters",
-    {.proves = "bytes, messages, peers, pairs, FLOPs and memory of every rank equal their closed forms, and "
-               "nothing moves outside the passes",
+    {.proves = "bytes, messages, peers, pairs, FLOPs and memory of every rank equal their closed forms, "
+               "nothing moves outside the passes, and no message is posted for which nobody waits",
      .judge = judge, .rigour = Oracle::Rigour::kExact, .cost = "S", .of_form = true}};
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
+#include <c10/util/StringUtil.h>
+
 #include "parity/judge/against_reference.h"
 #include "parity/judge/comparison.h"
 #include "parity/case/data_family.h"
@@ -59,6 +61,22 @@ bool hides_what_was_attended(const Evidence& evidence) {
          !evidence.outcome.shows_rotated();
 }
 
+// Pads are none of the elements that are compared: of each tensor and rank whose hold something.
+void judge_pads(const std::vector<RankRecord>& ranks, OracleVerdict& verdict) {
+  for (size_t i = 0; i < verdict.tensors.size(); ++i) {
+    TensorVerdict& tensor = verdict.tensors[i];
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const int64_t wrong = ranks[rank].wrong_pads.at(i);
+      if (wrong == 0) continue;
+      const std::string what = c10::str("rank ", rank, " has pad slots of which ", wrong,
+                                        wrong == 1 ? " element is" : " elements are", " not exactly empty");
+      verdict.findings.push_back(tensor.tensor + ": " + what);
+      tensor.status = Status::kFail;
+      if (tensor.worst.empty()) tensor.worst = what;
+    }
+  }
+}
+
 OracleVerdict judge(const Evidence& evidence) {
   OracleVerdict verdict;
   if (hides_what_was_attended(evidence)) {
@@ -78,14 +96,8 @@ OracleVerdict judge(const Evidence& evidence) {
       verdict.findings.push_back(result.tensor + ": a zero would pass for " +
                                  std::to_string(100 * result.vacuity) + " % of its energy");
   }
+  judge_pads(evidence.outcome.ranks, verdict);
   verdict.status = status_of(verdict.tensors);
-  int64_t wrong_pads = 0;
-  for (const RankRecord& rank : evidence.outcome.ranks) wrong_pads += rank.wrong_pads;
-  if (wrong_pads > 0) {
-    verdict.status = Status::kFail;
-    verdict.findings.push_back(std::to_string(wrong_pads) +
-                               " elements of pad slots are not exactly empty");
-  }
   return verdict;
 }
 

@@ -44,13 +44,25 @@ void enter_peers(const Communicator& comm, const Traffic& traffic, RankRecord& r
     }
 }
 
-RankRecord counted(const Communicator& comm, const Traffic& traffic, const MemoryMeter& meter) {
+std::vector<std::string> unwaited(const Ledger& ledger) {
+  std::vector<std::string> list;
+  for (const auto& [phase, pass] : {std::pair(Phase::kForward, "forward"), {Phase::kBackward, "backward"}})
+    for (const Operation& operation : ledger.unwaited(phase))
+      list.push_back(std::string(pass) + " '" + describe(operation) + "'");
+  return list;
+}
+
+RankRecord counted(const Communicator& comm, int64_t kv_heads, const Traffic& traffic,
+                   const MemoryMeter& meter) {
   const Ledger& ledger = comm.ledger();
   RankRecord record;
   record.forward = ledger.sum(Phase::kForward);
   record.backward = ledger.sum(Phase::kBackward);
   record.forward_seconds = ledger.seconds(Phase::kForward);
   record.backward_seconds = ledger.seconds(Phase::kBackward);
+  record.forward_heads = ledger.pairs_by_head(Phase::kForward, kv_heads);
+  record.backward_heads = ledger.pairs_by_head(Phase::kBackward, kv_heads);
+  record.unwaited = unwaited(ledger);
   record.bytes_sent = traffic.bytes_sent;
   record.bytes_received = traffic.bytes_received;
   record.messages = traffic.messages;
@@ -84,7 +96,7 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
     const Witnessed witnessed(ledger);
     output = subject.run(world, run.test, input);
   }
-  output.record = counted(world, ledger.traffic().since(before), *meter);
+  output.record = counted(world, run.test.kv_heads, ledger.traffic().since(before), *meter);
   output.record.peak_bytes = output.peak_elsewhere.value_or(output.record.peak_bytes);
   if (run.timeline) {
     ledger.settle();

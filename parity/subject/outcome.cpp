@@ -6,6 +6,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "cp/layout/shard.h"
 #include "parity/subject/calls.h"
@@ -33,8 +34,23 @@ at::Tensor collect(Communicator& comm, const std::vector<Positions>& shards, int
 std::vector<RankRecord> collect(Communicator& comm, const RankRecord& own) {
   std::vector<RankRecord> records;
   for (const at::Tensor& values : gather(comm, at::tensor(numbers_of(own), at::kLong)))
-    records.push_back(record_from(values.const_data_ptr<int64_t>(), comm.size()));
+    records.push_back(record_from({values.const_data_ptr<int64_t>(), static_cast<size_t>(values.numel())}));
   return records;
+}
+
+// Every rank knows from the numbers of all whether there is anything to say.
+void add_unwaited(Communicator& comm, const RankRecord& own, std::vector<RankRecord>& records) {
+  if (std::ranges::none_of(records, [](const RankRecord& record) {
+        return record.forward.unwaited + record.backward.unwaited > 0;
+      }))
+    return;
+  std::string lines;
+  for (const std::string& words : own.unwaited) lines += words + "\n";
+  const std::vector<std::string> texts = gather(comm, lines);
+  for (size_t rank = 0; rank < records.size(); ++rank) {
+    std::istringstream text(texts[rank]);
+    for (std::string line; std::getline(text, line);) records[rank].unwaited.push_back(line);
+  }
 }
 
 void add_timelines(Communicator& comm, const Timeline& own, std::vector<RankRecord>& records) {
@@ -159,7 +175,7 @@ void note_changed(const Changed& changed, Outcome& outcome) {
         c10::str(Given::names(changed.inputs), ": rank ", changed.rank, " wrote into what it was given"));
 }
 
-int64_t wrong_pads_of(const Run& run, int rank, const RankOutput& output) {
+WrongPads wrong_pads_of(const Run& run, int rank, const RankOutput& output) {
   const Layout layout = layout_of(run);
   return wrong_pads(run.test, layout.queries.at(rank), layout.keys.at(rank), output);
 }
@@ -179,6 +195,7 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
   collect_further(world, test, own, outcome);
   note_changed(agreed(world, changed), outcome);
   outcome.ranks = collect(world, own.record);
+  add_unwaited(world, own.record, outcome.ranks);
   if (run.timeline) add_timelines(world, own.record.timeline, outcome.ranks);
   outcome.withheld = withheld(promise);
   outcome.did_as_asked = world.agree_max(own.did_as_asked ? int64_t{0} : int64_t{1}) == 0;

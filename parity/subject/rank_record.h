@@ -2,13 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cp/ledger/ledger.h"
 #include "cp/ledger/timeline.h"
 
 namespace ringcheck::parity {
+
+// Elements of pad slots that are not exactly empty, of O, LSE, dQ, dK and dV.
+using WrongPads = std::array<int64_t, 5>;
 
 // What was counted of one rank, by whoever runs the subject.
 struct RankCounts {
@@ -19,8 +24,10 @@ struct RankCounts {
   int64_t peak_bytes = 0;                    // of everything the rank allocated
   int64_t kv_bytes = 0;                      // most K and V held at a time
   int64_t traveller_bytes = 0;               // most gradient travellers held at a time
-  int64_t wrong_pads = 0;                    // elements of pad slots that are not exactly empty
+  WrongPads wrong_pads = {};
+  std::vector<int64_t> forward_heads, backward_heads;  // pairs attended, by key-value head of the model
   std::vector<int64_t> sent_to, received_from;  // bytes by rank, of the whole call
+  std::vector<std::string> unwaited;  // in words, what was posted in the passes and never waited for
   bool operator==(const RankCounts&) const = default;
 };
 

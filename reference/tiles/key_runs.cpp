@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/tiles/key_runs.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace ringcheck::reference {
 namespace {
@@ -56,13 +58,26 @@ void find_run(const Mask& mask, int64_t q, KeyRuns& runs) {
   runs.end[q] = static_cast<int32_t>(end);
 }
 
+// Calls work(from, to) for parts of 0 ... count - 1, on as many threads as there are cores, however few
+// LibTorch may compute on: whole numbers do not depend on how many. The first exception is thrown here.
+void by_all_cores(int64_t count, const std::function<void(int64_t, int64_t)>& work) {
+  constexpr int64_t kLeast = 1024;  // of a part
+  const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t size = std::max(kLeast, (count + cores - 1) / cores);
+  std::vector<std::future<void>> parts;
+  for (int64_t from = size; from < count; from += size)
+    parts.push_back(std::async(std::launch::async, work, from, std::min(count, from + size)));
+  work(0, std::min(count, size));
+  for (std::future<void>& part : parts) part.get();
+}
+
 }  // namespace
 
 KeyRuns key_runs(const Mask& mask) {
   if (mask.length > std::numeric_limits<int32_t>::max())
     throw std::invalid_argument("attention: a sequence of more than 2^31 - 1 slots");
   KeyRuns runs{std::vector<int32_t>(mask.length), std::vector<int32_t>(mask.length), mask.length};
-  at::parallel_for(0, mask.length, 1024, [&](int64_t from, int64_t to) {
+  by_all_cores(mask.length, [&](int64_t from, int64_t to) {
     for (int64_t q = from; q < to; ++q) find_run(mask, q, runs);
   });
   return runs;

@@ -45,6 +45,8 @@ void examine_ring(const Case& test, SelfTest& result) {
     is(found.forward.merges, 3, "merges");
     is(found.forward.overlapped, 3, "steps forward while a message is under way");
     is(found.backward.overlapped, 4, "steps backward while a message is under way");
+    is(found.heads.begin, 0, "the first key-value head attended");
+    is(found.heads.count, 2, "key-value heads attended");
     is(found.kv_bytes, 3 * 240, "K and V held");
     is(found.traveller_bytes, 2 * 480, "bytes held of the dK and dV that travel home");
     for (int peer = 0; peer < 4; ++peer) {

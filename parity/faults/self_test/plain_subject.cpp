@@ -52,6 +52,8 @@ std::vector<RankRecord> records(const Case& test) {
     record.traveller_bytes = expected.traveller_bytes;
     record.sent_to = expected.sent_to;
     record.received_from = expected.received_from;
+    record.forward_heads = pairs_by_head(test, expected.heads, expected.forward.pairs);
+    record.backward_heads = pairs_by_head(test, expected.heads, expected.backward.pairs);
     ranks.push_back(record);
   }
   return ranks;

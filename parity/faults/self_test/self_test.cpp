@@ -106,7 +106,7 @@ class Examination {
           demand(judged(wrong.outcome) == Status::kFail,
                  c10::str("accepted ", tensor, " replaced: ", wrong.how));
     Outcome padded = known_.clean;
-    padded.ranks.back().wrong_pads = 1;
+    padded.ranks.back().wrong_pads.back() = 1;
     if (name_ == "parity")
       demand(judged(padded) == Status::kFail, "accepted a pad that holds something");
   }

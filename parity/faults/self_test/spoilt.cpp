@@ -108,9 +108,17 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
       for (Counters RankCounts::*pass : {&RankCounts::forward, &RankCounts::backward})
         for (int64_t Counters::*counter :
              {&Counters::bytes_sent, &Counters::bytes_received, &Counters::messages,
-              &Counters::pairs, &Counters::flops, &Counters::steps, &Counters::overlapped})
+              &Counters::pairs, &Counters::flops, &Counters::steps, &Counters::unwaited})
           off(
               "a counter", [&](RankRecord& r) -> int64_t& { return r.*pass.*counter; }, by);
+      for (Counters RankCounts::*pass : {&RankCounts::forward, &RankCounts::backward})
+        off(
+            "the steps while a message is under way",
+            [=](RankRecord& r) -> int64_t& { return (r.*pass).overlapped.value(); }, by);
+      for (std::vector<int64_t> RankCounts::*heads : {&RankCounts::forward_heads, &RankCounts::backward_heads})
+        for (size_t head = 0; head < (clean.ranks.at(rank).*heads).size(); ++head)
+          off(
+              "the pairs of a head", [=](RankRecord& r) -> int64_t& { return (r.*heads).at(head); }, by);
       for (int64_t RankCounts::*counter :
            {&RankCounts::bytes_sent, &RankCounts::bytes_received, &RankCounts::messages})
         off(

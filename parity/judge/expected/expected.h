@@ -51,6 +51,7 @@ struct ExpectedResult {
 };
 struct ExpectedCounters {
   ExpectedPass forward, backward;
+  HeadRange heads;  // the key-value heads that the rank attends, each as many pairs
   int64_t kv_bytes = 0, traveller_bytes = 0;    // most held at a time, exact
   // Held beyond what was held before the passes: exact, but for the peaks, which are upper bounds. A
   // strategy says what it holds after the passes, and its steps in the order in which it takes them.
@@ -121,6 +122,9 @@ int64_t pairs_of(const Case& test);
 
 // Of each batch entry, added up.
 int64_t sum_of_entries(const Case& test, const std::function<int64_t(int64_t entry)>& of);
+
+// Of a pass in which a rank attends these, by key-value head.
+std::vector<int64_t> pairs_by_head(const Case& test, const HeadRange& heads, int64_t pairs);
 
 // Bytes of an element of the accumulation type.
 int64_t wide_bytes(const Case& test);

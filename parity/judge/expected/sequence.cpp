@@ -15,6 +15,19 @@ const ExpectedBalancer& balancer_of(const Case& test) {
   return found->second;
 }
 
+// Who holds the positions of a case.
+class Owners {
+ public:
+  explicit Owners(const Case& test)
+      : test_(test), balancer_(balancer_of(test)), padded_(slots_of_rank(test) * test.world) {}
+  int of(int64_t position) const { return static_cast<int>(balancer_.owner(test_, padded_, position)); }
+
+ private:
+  const Case& test_;
+  const ExpectedBalancer& balancer_;
+  int64_t padded_;
+};
+
 int64_t block_elements(const Case& test) {
   return test.batch * test.kv_heads * slots_of_rank(test) * (test.dim + test.dim_v);
 }
@@ -51,10 +64,7 @@ int64_t slots_of_rank(const Case& test) {
   return (test.seq + granule - 1) / granule * granule / test.world;
 }
 
-int owner_of(const Case& test, int64_t position) {
-  return static_cast<int>(
-      balancer_of(test).owner(test, slots_of_rank(test) * test.world, position));
-}
+int owner_of(const Case& test, int64_t position) { return Owners(test).of(position); }
 
 int64_t keys_seen(const Case& test, int64_t entry, int64_t position) {
   const int64_t length = test.lengths.empty() ? test.seq : test.lengths.at(static_cast<size_t>(entry));
@@ -66,9 +76,10 @@ int64_t first_key_seen(const Case& test, int64_t position) {
 }
 
 std::vector<std::vector<int64_t>> slots_of_ranks(const Case& test) {
+  const Owners owners(test);
+  const int64_t padded = slots_of_rank(test) * test.world;
   std::vector<std::vector<int64_t>> slots(test.world);
-  for (int64_t position = 0; position < slots_of_rank(test) * test.world; ++position)
-    slots.at(owner_of(test, position)).push_back(position);
+  for (int64_t position = 0; position < padded; ++position) slots.at(owners.of(position)).push_back(position);
   return slots;
 }
 
@@ -80,23 +91,23 @@ int64_t sum_of_entries(const Case& test, const std::function<int64_t(int64_t ent
 }
 
 int64_t pads_of_rank(const Case& test, int rank) {
+  const Owners owners(test);
   const int64_t slots = slots_of_rank(test);
   const auto pads = [&](int64_t entry) {
     int64_t tokens = 0;
     for (int64_t q = 0; q < test.seq; ++q)
-      tokens += owner_of(test, q) == rank && keys_seen(test, entry, q) > 0;
+      tokens += owners.of(q) == rank && keys_seen(test, entry, q) > 0;
     return slots - tokens;
   };
   return test.lengths.empty() ? pads(0) : sum_of_entries(test, pads);
 }
 
 int64_t pairs_of(const Case& test, int rank) {
-  const ExpectedBalancer& balancer = balancer_of(test);
-  const int64_t padded = slots_of_rank(test) * test.world;
+  const Owners owners(test);
   return test.q_heads * sum_of_entries(test, [&](int64_t entry) {
            int64_t sum = 0;
            for (int64_t q = 0; q < test.seq; ++q)
-             if (balancer.owner(test, padded, q) == rank) sum += keys_seen(test, entry, q);
+             if (owners.of(q) == rank) sum += keys_seen(test, entry, q);
            return sum;
          });
 }
@@ -107,6 +118,13 @@ int64_t pairs_of(const Case& test) {
            for (int64_t q = 0; q < test.seq; ++q) sum += keys_seen(test, entry, q);
            return sum;
          });
+}
+
+std::vector<int64_t> pairs_by_head(const Case& test, const HeadRange& heads, int64_t pairs) {
+  std::vector<int64_t> by_head(test.kv_heads);
+  for (int64_t head = heads.begin; head < heads.begin + heads.count; ++head)
+    by_head.at(head) = pairs / heads.count;
+  return by_head;
 }
 
 // float64 stays, else float32.

@@ -35,11 +35,11 @@ int64_t wrong(const Case& test, const at::Tensor& x, const Positions& positions,
 
 }  // namespace
 
-int64_t wrong_pads(const Case& test, const Positions& queries, const Positions& keys,
-                   const RankOutput& output) {
-  return wrong(test, output.o, queries, 0) + wrong(test, output.lse, queries, -INFINITY) +
-         wrong(test, output.dq, queries, 0) + wrong(test, output.dk, keys, 0) +
-         wrong(test, output.dv, keys, 0);
+WrongPads wrong_pads(const Case& test, const Positions& queries, const Positions& keys,
+                     const RankOutput& output) {
+  return {wrong(test, output.o, queries, 0), wrong(test, output.lse, queries, -INFINITY),
+          wrong(test, output.dq, queries, 0), wrong(test, output.dk, keys, 0),
+          wrong(test, output.dv, keys, 0)};
 }
 
 }  // namespace ringcheck::parity

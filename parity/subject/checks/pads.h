@@ -6,9 +6,8 @@
 
 namespace ringcheck::parity {
 
-// How many elements of the pad slots of a rank hold something: everything there must be zero, LSE
-// -inf. Counted outside the subject.
-int64_t wrong_pads(const Case& test, const Positions& queries, const Positions& keys,
-                   const RankOutput& output);
+// Of the pad slots of a rank: everything there must be zero, LSE -inf. Counted outside the subject.
+WrongPads wrong_pads(const Case& test, const Positions& queries, const Positions& keys,
+                     const RankOutput& output);
 
 }  // namespace ringcheck::parity

@@ -43,13 +43,29 @@ std::vector<RankRecord> ranks_from(const at::Tensor& numbers) {
   if (numbers.dim() != 2 || numbers.scalar_type() != at::kLong)
     throw std::invalid_argument("its tensor 'ranks' is no matrix of whole numbers");
   std::vector<RankRecord> ranks;
-  const auto peers = peers_in(numbers.size(1));
-  if (numbers.size(0) > 0 && !peers)
-    throw std::invalid_argument("its tensor 'ranks' has " + std::to_string(numbers.size(1)) +
-                                " numbers a rank, which is no record");
-  for (int64_t rank = 0; rank < numbers.size(0); ++rank)
-    ranks.push_back(record_from(numbers.const_data_ptr<int64_t>() + rank * numbers.size(1), *peers));
+  const auto each = static_cast<size_t>(numbers.size(1));
+  try {
+    for (int64_t rank = 0; rank < numbers.size(0); ++rank)
+      ranks.push_back(record_from({numbers.const_data_ptr<int64_t>() + rank * numbers.size(1), each}));
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("its tensor 'ranks' has ") + error.what());
+  }
   return ranks;
+}
+
+// What the records say in words, by rank.
+json words_of(const std::vector<RankRecord>& ranks) {
+  json words = json::array();
+  for (const RankRecord& rank : ranks) words.push_back(rank.unwaited);
+  return words;
+}
+
+void add_words(const json& words, std::vector<RankRecord>& ranks) {
+  const auto lists = words.get<std::vector<std::vector<std::string>>>();
+  if (lists.size() != ranks.size())
+    throw std::invalid_argument("its metadata 'unwaited' is of " + std::to_string(lists.size()) +
+                                " ranks, its tensor 'ranks' of " + std::to_string(ranks.size()));
+  for (size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].unwaited = lists[rank];
 }
 
 }  // namespace
@@ -64,6 +80,7 @@ Safetensors file_of(const Outcome& outcome) {
   file.tensors[kRanks] = ranks_tensor(outcome.ranks);
   file.metadata = {{"missing", json(outcome.missing).dump()},
                    {"withheld", json(outcome.withheld).dump()},
+                   {"unwaited", words_of(outcome.ranks).dump()},
                    {"did_as_asked", json(outcome.did_as_asked).dump()}};
   return file;
 }
@@ -86,6 +103,7 @@ Outcome outcome_from(const Safetensors& file) {
   try {
     outcome.missing = metadata("missing").get<std::vector<std::string>>();
     outcome.withheld = metadata("withheld").get<std::set<std::string>>();
+    add_words(metadata("unwaited"), outcome.ranks);
     outcome.did_as_asked = metadata("did_as_asked").get<bool>();
   } catch (const json::exception& error) {
     throw std::invalid_argument(std::string("its metadata is not what it should be: ") + error.what());

@@ -27,6 +27,20 @@ TEST(Bypass, GoesToTheLedgerOfItsRank) {
   }
 }
 
+// Nobody knows when it is waited for: no overlap is told, and nothing is missed.
+TEST(Bypass, IsNotWaitedForByAnybodyKnown) {
+  Ledger ledger;
+  const Witnessed witnessed(ledger);
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    send(10);
+    BypassingCall("receive").receives(3, 100);
+  }
+  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, std::nullopt);
+  EXPECT_EQ(ledger.sum(Phase::kForward).unwaited, 0);
+  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);
+}
+
 // A library that calls itself, or is called by a communicator that books its messages, counts once.
 TEST(Bypass, CountsTheOuterCallAlone) {
   Ledger ledger;

@@ -76,20 +76,80 @@ TEST(Ledger, AWaitCountsOnceAndNeverForAnotherPass) {
   EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);
 }
 
-TEST(Ledger, OverlapIsUnknownWhereNobodyWaits) {
+std::vector<std::string> said(const std::vector<Operation>& operations) {
+  std::vector<std::string> list;
+  for (const Operation& operation : operations) list.push_back(describe(operation));
+  return list;
+}
+
+// Each message counts, sent or received; each operation is named once, in the order of its steps.
+TEST(Ledger, NamesWhatNobodyWaitsFor) {
+  Ledger ledger;
+  const auto post = [&](Direction direction, const char* name, int step) {
+    return ledger.transferred(direction, {name, step, 3}, 10);
+  };
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    ledger.waits_for(post(Direction::kReceived, "exchange", 1));
+    for (const int step : {10, 2, 2}) post(Direction::kReceived, "exchange", step);
+    post(Direction::kSent, "exchange", 2);
+    post(Direction::kSent, "another", 4);
+    ledger.attended({Phase::kForward, {}, {}, {}});
+  }
+  {
+    const Ledger::Scope scope(ledger, Phase::kBackward);
+    ledger.waits_for(post(Direction::kReceived, "exchange", 1));
+    ledger.complete(post(Direction::kSent, "completed", 7));  // the host need not have waited
+  }
+  EXPECT_EQ(ledger.sum(Phase::kForward).unwaited, 5);
+  EXPECT_EQ(said(ledger.unwaited(Phase::kForward)),
+            (std::vector<std::string>{"another, step 4", "exchange, step 2", "exchange, step 10"}));
+  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, std::nullopt);
+  EXPECT_EQ(said(ledger.unwaited(Phase::kBackward)), std::vector<std::string>{"completed, step 7"});
+  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);  // nothing came unseen
+}
+
+// That nobody is seen to wait for it is no fault.
+TEST(Ledger, KnowsNothingOfWaitsForWhatGoesRoundTheCommunicators) {
   Ledger ledger;
   {
     const Ledger::Scope scope(ledger, Phase::kForward);
-    ledger.transferred(Direction::kSent, {"exchange", 1, 2}, 10);
+    ledger.bypassed(Direction::kSent, {"send", -1, 2}, 10);
     ledger.attended({Phase::kForward, {}, {}, {}});
   }
   EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 0);
   {
     const Ledger::Scope scope(ledger, Phase::kBackward);
-    ledger.transferred(Direction::kReceived, {"exchange", 1, 2}, 10);
+    ledger.bypassed(Direction::kReceived, {"receive", -1, 2}, 10);
   }
-  EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 0);
-  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, Transferred::kNeverWaitedFor);
+  EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, std::nullopt);
+  for (const Phase phase : {Phase::kForward, Phase::kBackward}) {
+    EXPECT_EQ(ledger.sum(phase).unwaited, 0);
+    EXPECT_TRUE(ledger.unwaited(phase).empty());
+  }
+  EXPECT_EQ(ledger.traffic().bytes_received, 10);
+}
+
+// Each head of a block has as many pairs; what is of no head of the model is left out.
+TEST(Ledger, CountsPairsByHead) {
+  Ledger ledger;
+  const auto attend = [&](HeadRange heads, int64_t pairs) {
+    ledger.attended({*ledger.phase(), {}, {}, heads, pairs});
+  };
+  {
+    const Ledger::Scope scope(ledger, Phase::kForward);
+    attend({0, 2}, 20);
+    attend({1, 2}, 6);
+    attend({}, 100);
+    attend({-1, 2}, 1000);
+    attend({3, 2}, 8);
+  }
+  {
+    const Ledger::Scope scope(ledger, Phase::kBackward);
+    attend({2, 1}, 5);
+  }
+  EXPECT_EQ(ledger.pairs_by_head(Phase::kForward, 4), (std::vector<int64_t>{510, 13, 3, 4}));
+  EXPECT_EQ(ledger.pairs_by_head(Phase::kBackward, 3), (std::vector<int64_t>{0, 0, 5}));
 }
 
 TEST(Ledger, ARestartForgetsEverything) {

@@ -23,7 +23,7 @@ int64_t timed(const Ledger& ledger, Phase phase) {
 }
 
 struct Overlapped {
-  int64_t forward = 0, backward = 0;
+  std::optional<int64_t> forward = 0, backward = 0;
   bool operator==(const Overlapped&) const = default;
 };
 

@@ -3,14 +3,19 @@
 //
 // Nothing counts that shows nothing: who judged which tensor of which rank, and what makes a pass.
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "parity/judge/comparison.h"
+#include "parity/judge/judged.h"
+#include "parity/judge/observed.h"
 #include "parity/judge/relation.h"
 #include "parity/judge/truth.h"
+#include "parity/subject/world.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
 namespace ringcheck::parity {
@@ -204,6 +209,25 @@ TEST(Judged, TheRotatedQAndKOfAFurtherRunAreJudgedToo) {
   EXPECT_EQ(oracle(verdict, "parity").status, Status::kPass);
   EXPECT_EQ(oracle(verdict, "rope").status, Status::kPass);
   EXPECT_THAT(oracle(verdict, "extremes").findings, Contains(HasSubstr("rotated q")));
+}
+
+TEST(Judged, TheRotatedQAndKOfEachFurtherRunAreJudged) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s17/d8/float32/rope:half[10000]");
+  ThreadRanks threads(std::chrono::seconds(30));
+  const Observed clean = observe(test, *ours(), threads, {"pads"}).value();
+  const Problem problem = problem_of(test);
+  const auto findings = [&](const Observed& observed) {
+    return oracle(judged({test, *ours(), {"pads"}}, problem, observed), "pads").findings;
+  };
+  EXPECT_THAT(findings(clean), testing::IsEmpty());
+  for (size_t run : {0, 1})
+    for (at::Tensor Outcome::*rotated : {&Outcome::q_rotated, &Outcome::k_rotated}) {
+      Observed wrong = clean;
+      at::Tensor& x = wrong.variations.at("pads").at(run).*rotated;
+      x = x.roll(1, 2);
+      const char* name = rotated == &Outcome::q_rotated ? "q" : "k";
+      EXPECT_THAT(findings(wrong), ElementsAre(testing::StartsWith(c10::str("further run ", run, ", rotated ", name))));
+    }
 }
 
 // Whatever of the five tensors a subject says it has not, no oracle ends in anything but a verdict.

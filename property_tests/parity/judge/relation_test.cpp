@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 
 #include "parity/judge/relation.h"
 #include "parity/judge/runner.h"
@@ -169,6 +170,21 @@ TEST(Relations, NaNIsRejectedByEach) {
   }
 }
 
+// Where a NaN is, the last batch entry, head or channel has one, too.
+TEST(Relations, AVisibleNaNStaysInItsEntryHeadAndChannel) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12/float32");
+  for (at::Tensor RankOutput::*tensor : {&RankOutput::o, &RankOutput::dv})
+    for (const int64_t dim : {0, 1, 3}) {
+      Breach spreads;
+      spreads.after = [=](const Case&, const RankInput&, RankOutput& output) {
+        const at::Tensor& x = output.*tensor;
+        x.select(dim, -1).masked_fill_(x.select(dim, 0).isnan(), NAN);
+      };
+      EXPECT_EQ(verdict_of(test, "visible-nan", broken(spreads)), Status::kFail)
+          << (tensor == &RankOutput::o ? "o" : "dv") << " along dimension " << dim;
+    }
+}
+
 // A law for every relation that has registered, those of other files included.
 RC_GTEST_PROP(Relations, HoldForRandomCases, ()) {
   const Case test = *gen::test_case().as("case");
@@ -199,6 +215,22 @@ TEST(Relations, AMultipleOfNothingIsExpectedStill) {
   EXPECT_TRUE(parity::multiple(2, one, other).equal(one * 2));
   EXPECT_TRUE(parity::multiple(2, tiny, one).equal(tiny * 2));
   EXPECT_TRUE(parity::multiple(2, tiny, tiny).equal(tiny));
+}
+
+// What is next to nothing on both sides may be anything there, and nothing larger.
+TEST(Relations, AMultipleForgivesOnlyWhatMayHaveBeenFlushed) {
+  constexpr double kTiny = 0x1p-100, kBelow = 0x1.8p-101;
+  const auto multiple = [](double factor, double one, double many) {
+    const auto number = [](double x) { return at::full({1}, x, at::kDouble); };
+    return parity::multiple(factor, number(one), number(many)).item<double>();
+  };
+  for (const double factor : {0.25, 4.0}) {
+    EXPECT_EQ(multiple(factor, kBelow, 0), 0);
+    EXPECT_EQ(multiple(factor, 0, -factor * kBelow), -factor * kBelow);
+    EXPECT_EQ(multiple(factor, kTiny, 0), factor * kTiny);
+    EXPECT_EQ(multiple(factor, kBelow, factor * kTiny), factor * kBelow);
+    EXPECT_EQ(multiple(factor, 0x1p-20, 0x1p-21), factor * 0x1p-20);
+  }
 }
 
 }  // namespace

@@ -75,6 +75,19 @@ TEST(Tally, NamesTheWorstElement) {
   EXPECT_EQ(t.hard.position, 31);
   EXPECT_EQ(t.hard.channel, 4);
   EXPECT_TRUE(std::isnan(t.hard.actual));
+  EXPECT_EQ(t.worst_position, 31);
+}
+
+// Also of one that passes, and of a tensor without channels.
+TEST(Tally, NamesThePositionOfTheLargestZ) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3, 4, 5}, {2, 3, 4}}) {
+    const at::Tensor value = at::ones(sizes, at::kDouble), actual = value.clone();
+    actual[1][2][1].fill_(1.5);
+    const Tally t = tally({actual, value, value, value, 7, {10, 20, 30, 31}}, 32);
+    EXPECT_EQ(t.worst_position, 20);
+    EXPECT_EQ(t.max_z, 0.5);
+    EXPECT_EQ(t.stat.ratio, 0);  // nobody need be told which element
+  }
 }
 
 // On the device of the tests as on the CPU.

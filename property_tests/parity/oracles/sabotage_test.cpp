@@ -110,17 +110,23 @@ TEST(Parity, AcceptsAnUntouchedOutcome) {
     EXPECT_EQ(verify_spoilt(test, [](Communicator&, RankOutput&) {}).status, Status::kPass);
 }
 
-TEST(Parity, RejectsPadSlotsThatHoldSomething) {
-  // 37 slots do not divide among 3 ranks: the last slots of some rank are pads.
-  const Case test = cases()[1];
-  const Verdict verdict = verify_spoilt(test, [&](Communicator& comm, RankOutput& o) {
-    const auto positions = flatten(parity::layout_of(test).queries.at(comm.rank()));
-    for (size_t slot = 0; slot < positions.size(); ++slot)
-      if (positions[slot] >= test.seq) o.dk.select(2, static_cast<int64_t>(slot)).fill_(1);
-  });
-  EXPECT_EQ(verdict.status, Status::kFail);
-  EXPECT_THAT(oracle(verdict, "parity").findings,
-              testing::Contains(testing::HasSubstr("of pad slots are not exactly empty")));
+// 37 slots do not divide among 3 ranks: the last slots of each are pads.
+TEST(Parity, NamesThePadSlotsThatHoldSomething) {
+  const Case test = parity::parse_case("ring:p2p/striped[2]/causal/P3/b2/hq4/hkv2/s37/d8/dv12/float32");
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"})
+    for (int rank = 0; rank < test.world; ++rank) {
+      const auto positions = flatten(parity::layout_of(test).queries.at(rank));
+      const Verdict verdict = verify_spoilt(test, [&](Communicator& comm, RankOutput& o) {
+        for (size_t slot = 0; slot < positions.size() && comm.rank() == rank; ++slot)
+          if (positions[slot] >= test.seq) of(o, name).select(2, static_cast<int64_t>(slot)).fill_(1);
+      });
+      EXPECT_EQ(verdict.status, Status::kFail);
+      const auto& parity = oracle(verdict, "parity");
+      EXPECT_THAT(parity.findings, testing::ElementsAre(testing::StartsWith(
+                                       std::string(name) + ": rank " + std::to_string(rank) + " has pad slots")));
+      for (const parity::TensorVerdict& tensor : parity.tensors)
+        EXPECT_EQ(tensor.status, tensor.tensor == name ? Status::kFail : Status::kPass) << tensor.tensor;
+    }
 }
 
 // Neither a failure of the subject nor a pass.
@@ -167,8 +173,11 @@ TEST(CountersOracle, RejectsEveryFigureThatIsOff) {
       {"pairs", [](auto& r) { r.forward.pairs += 1; }},
       {"FLOPs", [](auto& r) { r.backward.flops *= 2; }},
       {"steps", [](auto& r) { r.backward.steps -= 1; }},
-      {"less overlapped", [](auto& r) { r.forward.overlapped -= 1; }},
-      {"more overlapped", [](auto& r) { r.backward.overlapped += 1; }},
+      {"less overlapped", [](auto& r) { --r.forward.overlapped.value(); }},
+      {"more overlapped", [](auto& r) { ++r.backward.overlapped.value(); }},
+      {"a message that nobody waits for", [](auto& r) { r.backward.unwaited = 1; }},
+      {"pairs of another head", [](auto& r) { r.forward_heads[0] -= 4, r.forward_heads[1] += 4; }},
+      {"heads that were not attended", [](auto& r) { r.backward_heads[1] = 0; }},
       {"K and V held", [](auto& r) { r.kv_bytes += 1; }},
       {"travellers held", [](auto& r) { r.traveller_bytes *= 2; }},
       {"peak", [](auto& r) { r.peak_bytes += int64_t{1} << 30; }},

@@ -92,6 +92,7 @@ ExpectedCounters counters(const Case& test, int rank) {
   const Group n(test);
   const int64_t kv = kv_block_bytes(test), gradient = gradient_block_bytes(test);
   ExpectedCounters expected;
+  expected.heads = {0, test.kv_heads};
   expected.forward = pass(test, rank, kv, n.groups, 2 * (test.dim + test.dim_v),
                           n.groups - 1);
   expected.backward = pass(test, rank, kv + gradient, 2 * n.groups, 6 * test.dim + 4 * test.dim_v,

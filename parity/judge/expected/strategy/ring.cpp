@@ -52,6 +52,7 @@ ExpectedCounters counters(const Case& test, int rank) {
   const ExpectedRotation& moves = found->second;
   const bool keep = !rotation.arguments.empty();
   ExpectedCounters expected;
+  expected.heads = {0, test.kv_heads};
   expected.forward = pass(test, rank, moves.forward(test.world), moves.messages_a_block,
                           2 * (test.dim + test.dim_v));
   expected.forward.merges = test.world - 1;

@@ -121,6 +121,7 @@ ExpectedStep exchanged(const Group& n, int64_t group) {
 ExpectedCounters counters(const Case& test, int rank) {
   const Group n(test, rank);
   ExpectedCounters expected;
+  expected.heads = {rank * test.kv_heads / test.world, test.kv_heads / test.world};
   expected.result = {.rounded_o = true, .finished_gradients = true};
   expected.forward = pass(n, 2 * (test.dim + test.dim_v));
   expected.backward = pass(n, 6 * test.dim + 4 * test.dim_v);

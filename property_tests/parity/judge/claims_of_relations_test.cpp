@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// A relation that leaves out a tensor, or one of its further runs, passes whatever stands there.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+
+#include "parity/judge/comparison.h"
+#include "parity/judge/observed.h"
+#include "parity/judge/oracle.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/world.h"
+
+namespace ringcheck::parity {
+namespace {
+
+using Names = std::set<std::string>;
+
+// Of which tensors of its further runs a relation speaks, as docs/oracles.md says; the others of all.
+const std::map<std::string, Names> kClaims{
+    {"adjoint", {"o"}},
+    {"causality", {"o", "lse", "dq"}},
+    {"gradient-causality", {"dk", "dv"}},
+    {"key-shift", {"o", "lse", "dk", "dv"}},
+    {"other-values", {}},
+    {"position-shift", {"o", "lse"}},
+    {"prefix", {"o", "lse"}},
+    {"splitting", {"o", "lse"}},
+    {"value-sum", {"o", "dq", "dk"}},
+    {"visible-nan", {}},  // of NaN alone
+};
+
+Names claims_of(const std::string& relation) {
+  const auto found = kClaims.find(relation);
+  return found != kClaims.end() ? found->second : Names{"o", "lse", "dq", "dk", "dv"};
+}
+
+Status judged(const Oracle& oracle, const Case& test, const Outcome& outcome,
+              const std::vector<Outcome>& runs) {
+  const Problem problem = problem_of(test);
+  return oracle.judge({test, *ours(), problem, outcome, runs, [] {}}).status;
+}
+
+// Each tensor of each further run, spoilt alone, fails. False where the relation has no runs here.
+bool sees_all_that_it_claims(const std::string& name, const Case& test) {
+  const Oracle& oracle = Oracles::at(name);
+  ThreadRanks threads(std::chrono::seconds(60));
+  const Observed all = observe(test, *ours(), threads, {name}).value();
+  const auto runs = all.variations.find(name);
+  if (runs == all.variations.end() || runs->second.empty()) return false;
+  EXPECT_EQ(judged(oracle, test, all.outcome, runs->second), Status::kPass) << name;
+  for (size_t run = 0; run < runs->second.size(); ++run)
+    for (const std::string& claimed : claims_of(name)) {
+      std::vector<Outcome> wrong = runs->second;
+      for (const auto& [tensor, field] : kTensors)
+        if (tensor == claimed) wrong[run].tensors.*field = -(wrong[run].tensors.*field) - 1;
+      EXPECT_EQ(judged(oracle, test, all.outcome, wrong), Status::kFail)
+          << name << ": " << claimed << " of further run " << run << " of " << to_text(test);
+    }
+  return true;
+}
+
+TEST(ClaimsOfRelations, AreSeenInEveryTensorAndRun) {
+  Names unseen;
+  for (const auto& [name, oracle] : Oracles::all()) {
+    if (!oracle.variations || oracle.of_form) continue;
+    bool seen = false;
+    for (const char* mask : {"causal", "full"})
+      seen |= sees_all_that_it_claims(
+          name, parse_case(std::string("ring:p2p/headtail/P3/b2/hq4/hkv2/s37/d8/dv12/float32/") + mask));
+    if (!seen) unseen.insert(name);
+  }
+  // These need GPUs, float64 and RoPE.
+  EXPECT_EQ(unseen, (Names{"device-order", "difference-quotient", "rope-shards"}));
+}
+
+}  // namespace
+}  // namespace ringcheck::parity
