@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ringcheck.case import Case
+from ringcheck.memory import Memory, OwnMemory
 from ringcheck.subject import Refused
 
 _DTYPES = {"float64": torch.float64, "float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
@@ -22,13 +23,14 @@ def device_of(case: Case) -> torch.device:
     return torch.device("cuda", torch.cuda.current_device()) if case.device == "cuda" else torch.device("cpu")
 
 
-def read(one: dict, memory: memoryview) -> torch.Tensor:
+def read(one: dict, memory: Memory | OwnMemory) -> torch.Tensor:
     """Where the judge wrote it, with the strides that the list says."""
     dtype, shape, strides = _DTYPES[one["dtype"]], one["shape"], one["strides"]
     spanned = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides)) if all(shape) else 0
     if spanned == 0:
         return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(memory, dtype=dtype, count=spanned, offset=one["offset"]).as_strided(shape, strides)
+    bytes_of = memory.span(one["offset"], spanned * dtype.itemsize)
+    return torch.frombuffer(bytes_of, dtype=dtype).as_strided(shape, strides)
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
@@ -46,15 +48,20 @@ def described(name: str, tensor: Any) -> tuple[str, list[int], int]:
     return _NAMES[tensor.dtype], list(tensor.shape), tensor.numel() * tensor.element_size()
 
 
+def on_host(tensor: torch.Tensor) -> torch.Tensor:
+    """Contiguous; the tensor itself where it is that."""
+    return tensor.detach().to("cpu").contiguous()
+
+
 def write(tensor: torch.Tensor, memory: memoryview) -> None:
-    here = tensor.detach().to("cpu").contiguous()
+    here = on_host(tensor)
     ctypes.memmove((ctypes.c_char * len(memory)).from_buffer(memory), here.data_ptr(), len(memory))
 
 
 class Call:
     """One call of a function on a rank: its leaves, and what came of it."""
 
-    def __init__(self, case: Case, listed: list[dict], memory: memoryview) -> None:
+    def __init__(self, case: Case, listed: list[dict], memory: Memory | OwnMemory) -> None:
         self._given = {one["name"]: read(one, memory) for one in listed}
         device = device_of(case)
         self.positions = self._given["positions"].clone().to(device)
