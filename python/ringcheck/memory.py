@@ -29,16 +29,16 @@ class Memory:
         """So many bytes, from an offset on."""
         return self._mapped()[offset:offset + size]
 
-    def write(self, framework: Any, tensors: dict[str, Any]) -> list[dict]:
-        """Copies tensors into it and says where they stand."""
-        listed, end = [], 0
+    def write(self, framework: Any, tensors: dict[str, Any], end: int) -> list[dict]:
+        """Copies tensors into it, from the byte `end` on, and says where they stand."""
+        listed = []
         for name, tensor in tensors.items():
             dtype, shape, size = framework.described(name, tensor)
             listed.append({"name": name, "dtype": dtype, "shape": shape, "offset": end, "bytes": size})
             end = -(-(end + size) // ALIGNMENT) * ALIGNMENT
         if end > os.fstat(self._descriptor).st_size:
             os.ftruncate(self._descriptor, end)
-        view = self._mapped() if end else memoryview(b"")
+        view = self._mapped() if end else memoryview(b"")  # which cannot be mapped
         for one, tensor in zip(listed, tensors.values()):
             size = one.pop("bytes")
             if size:
@@ -56,7 +56,7 @@ class OwnMemory:
         """So many bytes, from an address on."""
         return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
-    def write(self, framework: Any, tensors: dict[str, Any]) -> list[dict]:
+    def write(self, framework: Any, tensors: dict[str, Any], _: int) -> list[dict]:
         """Keeps tensors until the next ones, and says where they stand."""
         listed = []
         self._lent = []

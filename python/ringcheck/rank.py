@@ -58,11 +58,15 @@ class Rank:
             if isinstance(returned, Result):
                 tensors = _tensors(returned)
             else:
-                call.check_inputs()  # before autograd complains of it in other words
                 tensors = dict(zip(("o", "lse"), returned))
-                tensors |= call.gradients(tensors["o"], self._subject.shows)
+                try:
+                    tensors |= call.gradients(tensors["o"], self._subject.shows)
+                except Exception:
+                    call.check_inputs()  # autograd complains of that in other words
+                    raise
         call.check_inputs()
-        return {"outputs": self._back.write(torch_tensors, tensors), "messages": sent.messages, "peak": most.peak}
+        outputs = self._back.write(torch_tensors, tensors, question.get("back", 0))
+        return {"outputs": outputs, "messages": sent.messages, "peak": most.peak}
 
     def _solve(self, question: dict) -> dict:
         from ringcheck import numpy_tensors
@@ -78,7 +82,7 @@ class Rank:
         named = {f"{name}.{rank}": tensor for name, tensors in _tensors(returned).items()
                  for rank, tensor in enumerate(tensors)}
         outputs: list[list[dict]] = [[] for _ in ranks]
-        for one in self._back.write(numpy_tensors, named):
+        for one in self._back.write(numpy_tensors, named, question["back"]):
             name, rank = one["name"].rsplit(".", 1)
             if int(rank) >= len(outputs):
                 raise Refused(f"{name} has {int(rank) + 1} ranks or more; want {len(outputs)}")

@@ -16,6 +16,8 @@ from ringcheck.subject import Refused
 _DTYPES = {"float64": torch.float64, "float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
            "int64": torch.int64}
 _BITS = {8: torch.int64, 4: torch.int32, 2: torch.int16, 1: torch.uint8}  # by bytes of an element
+_compare_memory = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
+    ("memcmp", ctypes.CDLL(None)))
 _NAMES = {dtype: name for name, dtype in _DTYPES.items() if name != "int64"}
 
 
@@ -36,6 +38,12 @@ def read(one: dict, memory: Memory | OwnMemory) -> torch.Tensor:
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
     """Without a copy."""
     return tensor.view(_BITS[tensor.element_size()])
+
+
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.is_contiguous() and other.is_contiguous() and one.numel():  # in half the time
+        return _compare_memory(one.data_ptr(), other.data_ptr(), one.nbytes) == 0
+    return torch.equal(_bits(one), _bits(other))
 
 
 def described(name: str, tensor: Any) -> tuple[str, list[int], int]:
@@ -89,5 +97,5 @@ class Call:
     def check_inputs(self) -> None:
         """Throws where the function wrote into what it was given."""
         for name, tensor in self._before.items():
-            if not torch.equal(_bits(tensor.detach().cpu()), _bits(self._given[name])):
+            if not _same_bits(tensor.detach().cpu(), self._given[name]):
                 raise Refused(f"it wrote into its input {name}")

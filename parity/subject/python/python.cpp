@@ -101,6 +101,7 @@ class Python final : public Subject {
                   {"case", case_for_python(test)},
                   {"rank", comm.rank()},
                   {"group", meeting(comm, rank, *process)},
+                  {"back", process->back().free_from()},
                   {"inputs", inputs_for_python({input}, process->there()).front()}};
     const json answer = described_.asked(rank, question, *process);
     RankOutput output = output_from_python(answer.at("outputs"), process->back(), comm.device());
@@ -140,6 +141,7 @@ class WholePython final : public WholeSubject {
     const auto process = described_.processes().of(0);
     const json question{{"do", "solve"},
                         {"case", case_for_python(test)},
+                        {"back", process->back().free_from()},
                         {"inputs", inputs_for_python(inputs, process->there())}};
     const json answer = described_.asked(0, question, *process);
     std::vector<RankOutput> outputs;

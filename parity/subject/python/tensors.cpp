@@ -46,19 +46,15 @@ int64_t bytes_of(const std::vector<int64_t>& shape, at::ScalarType dtype) {
   return bytes;
 }
 
-// Where a tensor begins that has so many bytes.
-using Place = std::function<const std::byte*(int64_t offset, int64_t bytes)>;
+// A tensor of so many bytes from an offset on.
+using Make = std::function<at::Tensor(const std::vector<int64_t>& shape, at::ScalarType dtype, int64_t offset, int64_t bytes)>;
 
-std::map<std::string, at::Tensor> copied(const json& list, const Place& place, at::Device device) {
+std::map<std::string, at::Tensor> made(const json& list, const Make& make, at::Device device) {
   std::map<std::string, at::Tensor> tensors;
   for (const json& one : list) {
     const at::ScalarType dtype = parse_dtype(one.at("dtype"));
     const std::vector<int64_t> shape = one.at("shape");
-    const int64_t bytes = bytes_of(shape, dtype);
-    at::Tensor x = at::empty(shape, dtype);
-    const std::byte* from = place(one.at("offset"), bytes);
-    if (bytes > 0) std::memcpy(x.mutable_data_ptr(), from, static_cast<size_t>(bytes));
-    tensors[one.at("name")] = x.to(device);
+    tensors[one.at("name")] = make(shape, dtype, one.at("offset"), bytes_of(shape, dtype)).to(device);
   }
   return tensors;
 }
@@ -88,15 +84,21 @@ json packed(const NamedTensors& tensors, SharedMemory& memory) {
 }
 
 std::map<std::string, at::Tensor> unpacked(const json& list, SharedMemory& memory, at::Device device) {
-  return copied(list, [&](int64_t offset, int64_t bytes) -> const std::byte* {
+  return made(list, [&](const auto& shape, at::ScalarType dtype, int64_t offset, int64_t bytes) {
     if (offset < 0 || offset > kMostBytes || offset % kAlignment != 0)
       throw std::runtime_error("it says that a tensor begins at byte " + std::to_string(offset));
-    return bytes > 0 ? memory.holding(offset + bytes) + offset : nullptr;
+    if (bytes == 0) return at::empty(shape, dtype);
+    const std::shared_ptr<std::byte> data = memory.lent(offset, bytes);
+    return at::from_blob(data.get(), shape, [data](void*) {}, dtype);
   }, device);
 }
 
 std::map<std::string, at::Tensor> unpacked(const json& list, at::Device device) {
-  return copied(list, [](int64_t address, int64_t) { return reinterpret_cast<const std::byte*>(address); }, device);
+  return made(list, [](const auto& shape, at::ScalarType dtype, int64_t address, int64_t bytes) {
+    at::Tensor x = at::empty(shape, dtype);
+    if (bytes > 0) std::memcpy(x.mutable_data_ptr(), reinterpret_cast<const void*>(address), static_cast<size_t>(bytes));
+    return x;
+  }, device);
 }
 
 }  // namespace ringcheck::parity
