@@ -21,6 +21,7 @@
 #include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
 #include "parity/judge/runner.h"
+#include "parity/subject/python/lent.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
@@ -57,6 +58,7 @@ class Rank {
         report_(report),
         own_(std::max(0, launcher.rank), report ? report->record.status_path() : ""),
         watchdog_(std::max(0, launcher.rank), exit_codes::kDead, [this](const std::string& why) {
+          parity::show_lent_stack();
           last_words(RankState::kTimedOut, "hang: " + why);
         }) {}
 
@@ -126,7 +128,7 @@ class Rank {
       begin(i);
       const auto verdict = parity::verify(cases_[i], world, run);
       watchdog_.rest();
-      if (verdict) end(i, to_result(*verdict), results);
+      if (verdict && report_ != nullptr) end(i, to_result(*verdict), results);
       together->agree_max(int64_t{0});
     }
     const int64_t code = report_ != nullptr ? finish(std::move(results)) : 0;

@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -126,10 +127,11 @@ TorchVariables variables() {
   return *said;
 }
 
-// The ranks of an earlier attempt of torchrun may have left keys in its store.
-std::string attempt() {
+// The ranks of an earlier attempt of torchrun, and these in an earlier session, may have left keys in its store.
+std::string session_keys() {
+  static std::atomic<int> sessions = 0;
   const char* count = variable("TORCHELASTIC_RESTART_COUNT");
-  return std::string("ringcheck/") + (count == nullptr ? "0" : count) + "/";
+  return std::string("ringcheck/") + (count == nullptr ? "0" : count) + "/" + std::to_string(sessions++) + "/";
 }
 
 // torchrun's own agent may keep the store; otherwise rank 0 does.
@@ -177,7 +179,7 @@ c10::intrusive_ptr<c10d::Store> store_at(const TorchVariables& said,
 
 }  // namespace
 
-StoreSession::StoreSession(std::chrono::milliseconds time_to_meet) : keys_(attempt()) {
+StoreSession::StoreSession(std::chrono::milliseconds time_to_meet) : keys_(session_keys()) {
   const Quiet quiet;
   const auto end = Clock::now() + time_to_meet;
   const TorchVariables said = variables();

@@ -1,14 +1,26 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in the way, and which LibTorch judges."""
+"""What stands in the way, which LibTorch judges, and in which processes."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import sys
 
-from ringcheck import program
+from ringcheck import in_process, program
 from ringcheck.subject import Refused
+
+
+def _where() -> str:
+    """Who calls functions, and why."""
+    beside = "in processes of their own that a judge process starts, with shared memory between them"
+    try:
+        why_not = in_process.why_not_here()
+    except Refused as error:
+        why_not = str(error)
+    if why_not is None:
+        return f"functions are called {beside}; under torchrun in the processes of the ranks, as {in_process.library()} is linked to this torch"
+    return f"functions are called {beside}, also under torchrun: {why_not}"
 
 
 def doctor() -> bool:
@@ -26,6 +38,7 @@ def doctor() -> bool:
             lines.append((True, f"{what}: {find()}"))
         except Refused as error:
             lines.append((False, str(error)))
+    lines.append((True, _where()))
     for package in ("ml_dtypes", "pytest"):
         try:
             lines.append((True, f"{package} {importlib.metadata.version(package)}"))

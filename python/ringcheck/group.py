@@ -11,6 +11,31 @@ from typing import Any
 LONG = datetime.timedelta(hours=12)
 
 
+def made(store: Any, rank: int, size: int) -> Any:
+    """The default process group of these ranks, who meet in a store."""
+    import torch
+    from torch import distributed
+
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=LONG)
+    return distributed.group.WORLD
+
+
+def there() -> Any:
+    """The one that was made last."""
+    from torch import distributed
+
+    return distributed.group.WORLD
+
+
+def left() -> None:
+    """There is none from here on."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
 class Meetings:
     """The default process group is that of exactly the ranks of the case; it is made anew when they change."""
 
@@ -28,19 +53,17 @@ class Meetings:
 
     def meet(self, meeting: dict, rank: int) -> Any:
         """The process group of the ranks."""
-        import torch
-        from torch import distributed
+        from torch.distributed import PrefixStore
 
         if not meeting["anew"]:
-            return distributed.group.WORLD
-        if distributed.is_initialized():
-            distributed.destroy_process_group()
-        ranks = meeting["world_ranks"]
-        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-        distributed.init_process_group(
-            backend, store=distributed.PrefixStore(f"meeting {meeting['number']}", self._store_at(meeting["port"])),
-            rank=rank, world_size=len(ranks), timeout=LONG)
-        return distributed.group.WORLD
+            return there()
+        left()
+        store = PrefixStore(f"meeting {meeting['number']}", self._store_at(meeting["port"]))
+        return made(store, rank, len(meeting["world_ranks"]))
+
+    def gpu(self, world_rank: int) -> int:
+        """Of a rank: all of them are on this host."""
+        return world_rank
 
     def _store_at(self, port: int) -> Any:
         from torch.distributed import TCPStore

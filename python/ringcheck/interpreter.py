@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 
-from ringcheck import balancing, child, load, rank
+from ringcheck import child, description, load, rank
 from ringcheck.case import Case
 from ringcheck.subject import Refused, Subject
 
@@ -64,14 +64,10 @@ class Interpreter:
 
     def _describe(self, question: dict, _: list[int]) -> dict:
         case = Case.of(question["case"])
-        most = most_ranks(self.subject, case)
-        few = f"{case.world} ranks need a GPU each, and there are {most}" if 0 < most < case.world else None
-        return {"refuses": self.subject.refusal(case) or few, "promise": self.subject.promise(case),
-                "fit": self.subject.fit(case), "most_ranks": most}
+        return description.described(self.subject, case, most_ranks(self.subject, case))
 
     def _cut(self, question: dict, _: list[int]) -> dict:
-        shards = balancing.shards(self.subject.balance, question["length"], question["world"])
-        return {"shards": [balancing.spans(shard) for shard in shards]}
+        return description.cut(self.subject, question["length"], question["world"])
 
     def _start(self, _: dict, descriptors: list[int]) -> dict:
         self._reap()

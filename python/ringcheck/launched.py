@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import os
@@ -16,8 +17,24 @@ _PREFIXES = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "MASTER_", "TORC
 _meetings = itertools.count()
 
 
-def world() -> tuple[int, int] | None:
-    """(rank, ranks) where a launcher started this process."""
+@dataclasses.dataclass(frozen=True)
+class Launched:
+    """This process, as one of the ranks that a launcher started."""
+
+    rank: int
+    size: int
+    local: int  #: ranks on this host
+
+    @property
+    def hosts(self) -> int:
+        return -(-self.size // self.local)
+
+    def __str__(self) -> str:
+        return f"{self.size} ranks on {self.hosts} hosts, {self.local} of them on {socket.gethostname()}"
+
+
+def world() -> Launched | None:
+    """None where no launcher started this process."""
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         return None
     try:
@@ -27,9 +44,10 @@ def world() -> tuple[int, int] | None:
         raise Refused("RANK, WORLD_SIZE or LOCAL_WORLD_SIZE is no number; unset them, or start this by torchrun") from None
     if not 0 <= rank < size:
         raise Refused(f"RANK={rank} and WORLD_SIZE={size} contradict each other; unset them, or start this by torchrun")
-    if local != size:
-        raise Refused(f"{size} ranks on several hosts: functions in Python are judged on one host; start {local} ranks")
-    return rank, size
+    if not 0 < local <= size:
+        raise Refused(f"LOCAL_WORLD_SIZE={local} and WORLD_SIZE={size} contradict each other; unset them, or start this by "
+                      "torchrun")
+    return Launched(rank, size, local)
 
 
 def without_launcher(variables: dict[str, str]) -> dict[str, str]:

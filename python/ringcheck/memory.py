@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors in memory that the judge shares with this process."""
+"""Where the judge and a rank find each other's tensors."""
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 from typing import Any
@@ -12,7 +13,7 @@ ALIGNMENT = 64
 
 
 class Memory:
-    """The bytes behind a descriptor, as many as there are."""
+    """Shared with the judge: the bytes behind a descriptor, as many as there are."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -24,21 +25,44 @@ class Memory:
             self._map = mmap.mmap(self._descriptor, size)  # the old one lives as long as somebody reads it
         return memoryview(self._map)
 
-    def read(self) -> memoryview:
-        return self._mapped()
+    def span(self, offset: int, size: int) -> memoryview:
+        """So many bytes, from an offset on."""
+        return self._mapped()[offset:offset + size]
 
-    def write(self, framework: Any, tensors: dict[str, Any]) -> list[dict]:
-        """Copies tensors into it and says where they stand."""
-        listed, end = [], 0
+    def write(self, framework: Any, tensors: dict[str, Any], end: int) -> list[dict]:
+        """Copies tensors into it, from the byte `end` on, and says where they stand."""
+        listed = []
         for name, tensor in tensors.items():
             dtype, shape, size = framework.described(name, tensor)
             listed.append({"name": name, "dtype": dtype, "shape": shape, "offset": end, "bytes": size})
             end = -(-(end + size) // ALIGNMENT) * ALIGNMENT
         if end > os.fstat(self._descriptor).st_size:
             os.ftruncate(self._descriptor, end)
-        view = self._mapped() if end else memoryview(b"")
+        view = self._mapped() if end else memoryview(b"")  # which cannot be mapped
         for one, tensor in zip(listed, tensors.values()):
             size = one.pop("bytes")
             if size:
                 framework.write(tensor, view[one["offset"]:one["offset"] + size])
+        return listed
+
+
+class OwnMemory:
+    """Of the process that judges and calls: tensors stay where they are, and their offsets are addresses."""
+
+    def __init__(self) -> None:
+        self._lent: list[Any] = []
+
+    def span(self, address: int, size: int) -> memoryview:
+        """So many bytes, from an address on."""
+        return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+
+    def write(self, framework: Any, tensors: dict[str, Any], _: int) -> list[dict]:
+        """Keeps tensors until the next ones, and says where they stand."""
+        listed = []
+        self._lent = []
+        for name, tensor in tensors.items():
+            dtype, shape, _ = framework.described(name, tensor)
+            here = framework.on_host(tensor)
+            self._lent.append(here)
+            listed.append({"name": name, "dtype": dtype, "shape": shape, "offset": here.data_ptr()})
         return listed

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from ringcheck.memory import Memory
 from ringcheck.subject import Refused
 
 
@@ -24,12 +25,12 @@ def _dtype(name: str) -> numpy.dtype:
     return _bfloat16() if name == "bf16" else numpy.dtype({"fp16": "float16"}.get(name, name))
 
 
-def read(one: dict, memory: memoryview) -> numpy.ndarray:
+def read(one: dict, memory: Memory) -> numpy.ndarray:
     """A copy, with the strides that the list says."""
     dtype = _dtype(one["dtype"])
     shape, strides = one["shape"], one["strides"]
     spanned = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides)) if all(shape) else 0
-    flat = numpy.frombuffer(memory, dtype=dtype, count=spanned, offset=one["offset"]).copy()
+    flat = numpy.frombuffer(memory.span(one["offset"], spanned * dtype.itemsize), dtype=dtype).copy()
     return numpy.lib.stride_tricks.as_strided(flat, shape, [dtype.itemsize * stride for stride in strides])
 
 

@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 from ringcheck import load, program
+from ringcheck.order import order
 from ringcheck.subject import Refused, Subject, subject
-from ringcheck.verify import Result, order, verify
+from ringcheck.verify import Result, verify
 
 
 class Group:

@@ -16,22 +16,24 @@ import os
 import socket
 import sys
 import traceback
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ringcheck import child, load
 from ringcheck.case import Case
 from ringcheck.group import Meetings
-from ringcheck.memory import Memory
+from ringcheck.memory import Memory, OwnMemory
 from ringcheck.subject import Refused, Result, Subject
+
+if TYPE_CHECKING:
+    from ringcheck.together import Together  # needs torch
 
 
 class Rank:
     """The function, and what is kept from question to question."""
 
-    def __init__(self, subject: Subject, there: int, back: int) -> None:
-        self._subject = subject
-        self._there, self._back = Memory(there), Memory(back)
-        self._meetings = Meetings()
+    def __init__(self, subject: Subject, there: Memory | OwnMemory, back: Memory | OwnMemory,
+                 meetings: Meetings | Together) -> None:
+        self._subject, self._there, self._back, self._meetings = subject, there, back, meetings
 
     def answer(self, question: dict) -> dict:
         return getattr(self, "_" + question["do"])(question)
@@ -46,9 +48,9 @@ class Rank:
 
         case = Case.of(question["case"])
         if case.device == "cuda":
-            torch.cuda.set_device(question["group"]["world_ranks"][question["rank"]])
+            torch.cuda.set_device(self._meetings.gpu(question["group"]["world_ranks"][question["rank"]]))
         group = self._meetings.meet(question["group"], question["rank"])
-        call = torch_tensors.Call(case, question["inputs"], self._there.read())
+        call = torch_tensors.Call(case, question["inputs"], self._there)
         case = dataclasses.replace(case, rank=question["rank"], positions=call.positions, d_o=call.d_o)
         sent = traffic.Sent(question["group"]["world_ranks"])
         with held.held_on(call.q.device) as most, sent:
@@ -56,17 +58,21 @@ class Rank:
             if isinstance(returned, Result):
                 tensors = _tensors(returned)
             else:
-                call.check_inputs()  # before autograd complains of it in other words
                 tensors = dict(zip(("o", "lse"), returned))
-                tensors |= call.gradients(tensors["o"], self._subject.shows)
+                try:
+                    tensors |= call.gradients(tensors["o"], self._subject.shows)
+                except Exception:
+                    call.check_inputs()  # autograd complains of that in other words
+                    raise
         call.check_inputs()
-        return {"outputs": self._back.write(torch_tensors, tensors), "messages": sent.messages, "peak": most.peak}
+        outputs = self._back.write(torch_tensors, tensors, question.get("back", 0))
+        return {"outputs": outputs, "messages": sent.messages, "peak": most.peak}
 
     def _solve(self, question: dict) -> dict:
         from ringcheck import numpy_tensors
 
         case = Case.of(question["case"])
-        ranks = [{one["name"]: numpy_tensors.read(one, self._there.read()) for one in rank}
+        ranks = [{one["name"]: numpy_tensors.read(one, self._there) for one in rank}
                  for rank in question["inputs"]]
         by_rank = {name: [rank[name] for rank in ranks] for name in ("q", "k", "v", "d_o", "positions")}
         case = dataclasses.replace(case, positions=by_rank["positions"], d_o=by_rank["d_o"])
@@ -76,7 +82,7 @@ class Rank:
         named = {f"{name}.{rank}": tensor for name, tensors in _tensors(returned).items()
                  for rank, tensor in enumerate(tensors)}
         outputs: list[list[dict]] = [[] for _ in ranks]
-        for one in self._back.write(numpy_tensors, named):
+        for one in self._back.write(numpy_tensors, named, question["back"]):
             name, rank = one["name"].rsplit(".", 1)
             if int(rank) >= len(outputs):
                 raise Refused(f"{name} has {int(rank) + 1} ranks or more; want {len(outputs)}")
@@ -107,23 +113,29 @@ def load_tensors(subject: Subject) -> None:
         importlib.import_module(f"ringcheck.{module}")
 
 
+def answered(rank: Rank, question: dict, subject: Subject, function: str) -> dict:
+    """Its answer, or {"error": why}; function: FILE:NAME."""
+    try:
+        return rank.answer(question)
+    except Refused as error:
+        return {"error": f"{subject.name}: {error}"}
+    except Exception as error:
+        traceback.print_exc()
+        return {"error": f"{subject.name} raised {load.where(error, function.rpartition(':')[0])}"}
+
+
 def serve(subject: Subject, function: str, judge: int, there: int, back: int) -> NoReturn:
     """Answers until the judge has gone. Descriptors: of the socket, of what is given, of what is returned."""
-    rank = Rank(subject, there, back)
+    rank = Rank(subject, Memory(there), Memory(back), Meetings())
     with contextlib.suppress(BrokenPipeError), socket.socket(fileno=judge) as other_end, other_end.makefile(
             "rw", encoding="utf-8") as line:
         line.write('{"ready": true}\n')
         line.flush()
         while text := line.readline():
             try:
-                answer = rank.answer(json.loads(text))
-            except Refused as error:
-                answer = {"error": f"{subject.name}: {error}"}
+                answer = answered(rank, json.loads(text), subject, function)
             except SystemExit as error:  # at once: others wait for it
                 os._exit(error.code if isinstance(error.code, int) else 0 if error.code is None else 1)
-            except Exception as error:
-                traceback.print_exc()
-                answer = {"error": f"{subject.name} raised {load.where(error, function.rpartition(':')[0])}"}
             line.write(json.dumps(answer) + "\n")
             line.flush()
     sys.stderr.flush()

@@ -4,18 +4,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import inspect
 import json
 import os
 import pathlib
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ringcheck import in_process as within
 from ringcheck import launched, load, program
-from ringcheck.subject import Refused, Subject
+from ringcheck.order import Order, order
+from ringcheck.subject import Refused, Subject, subject
 
 #: Exit codes of the program (docs/cli.md).
 PASSED, FAILED, USAGE, DEAD, INCONCLUSIVE, NOTHING_RAN = 0, 1, 2, 5, 6, 77
@@ -69,87 +71,8 @@ def _verdict(case: dict) -> Verdict:
                    case.get("reproduce") or f"ringcheck verify --case '{case['name']}'")
 
 
-def spelled(function: Callable | Subject) -> str:
-    """FILE:NAME, by which another process finds the function. Throws Refused where there is none."""
-    inner = function.function if isinstance(function, Subject) else function
-    if not callable(inner):
-        raise Refused(f"verify judges a function, not a {type(inner).__name__}")
-    name = getattr(inner, "__qualname__", "")
-    if "<" in name or not name:
-        raise Refused(f"{name or inner!r} is made inside another function, where no other process finds it; "
-                      "define it at the top of a file")
-    module = getattr(inner, "__module__", "")
-    if module.startswith("ringcheck.adapters."):
-        return f"{module}:{name}"
-    try:
-        file = inspect.getsourcefile(inner)
-    except TypeError:
-        file = None
-    if not file or not os.path.isfile(file):
-        raise Refused(f"{name} stands in no file that another process could load; save it in one")
-    path = os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.abspath(file)
-    if set(path) & set("[],:'"):
-        raise Refused(f"the path {path!r} has one of [],:' in it, which the text of a case cannot hold; rename it")
-    return f"{path}:{name}"
-
-
-def _values(value: Any) -> list[str]:
-    return [str(one) for one in ([value] if isinstance(value, (str, int, float)) else value)]
-
-
-def _words(name: str, value: Any) -> list[str]:
-    return [f"--{name}", ",".join(_values(value))] if value is not None else []
-
-
-@dataclasses.dataclass(frozen=True)
-class Order:
-    """What is to be run: words for the program, and what of a subject is meant, for its processes."""
-
-    words: list[str]
-    only: dict[str, list[str]]
-
-    @property
-    def variables(self) -> dict[str, str]:
-        return program.environment() | {load.ONLY: json.dumps(self.only)}
-
-
-def order(
-    function: Callable | Subject,
-    *,
-    profile: str | None = None,
-    cases: Sequence[str] | None = None,
-    world: int | Sequence[int] | None = None,
-    dtype: str | Sequence[str] | None = None,
-    mask: str | Sequence[str] | None = None,
-    seq: int | str | Sequence[int] | None = None,
-    device: str | None = None,
-    oracles: str | Sequence[str] | None = None,
-    deadline: float | None = None,
-    jobs: int | None = None,
-    options: Sequence[str] = (),
-) -> Order:
-    """As `verify` takes them. Throws Refused where they contradict each other."""
-    parts = {"world": world, "dtype": dtype, "mask": mask}
-    given = [name for name, value in ({"profile": profile, "seq": seq} | parts).items() if value is not None]
-    name = f"python[{spelled(function)}]"
-    how = [word for key, value in (("oracles", oracles), ("deadline", deadline), ("jobs", jobs))
-           for word in _words(key, value)] + [*options]
-    if cases:
-        if given:
-            raise Refused(f"cases and {given[0]} contradict each other: a case says every part itself; leave one out")
-        texts = [case if case.startswith("subject:") else f"subject:{name}/{case}" for case in cases]
-        return Order(["verify", *(word for text in texts for word in ("--case", text)), *how], {})
-    words = ["verify", "--subject", name, *_words("device", device)]
-    if seq is None:
-        only = {f"{key}s": _values(value) for key, value in parts.items() if value is not None}
-        return Order([*words, "--profile", profile or "smoke", *how], only)
-    if profile is not None:
-        raise Refused("profile and seq contradict each other: a profile has lengths of its own; leave one out")
-    return Order([*words, *_words("seq", seq), *(word for key, value in parts.items() for word in _words(key, value)),
-                  *how], {})
-
-
-def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None = None, **which: Any) -> Result:
+def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None = None, in_process: bool | None = None,
+           **which: Any) -> Result:
     """Judges a function against float64, as ``ringcheck verify`` does, and prints what that prints.
 
     function: of a file, as `ringcheck.subject` declares it. which: profile ("smoke"), whose cases are made such
@@ -157,25 +80,71 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
     seq with them, a case of every combination; or cases, a list of texts. device ("cpu"), oracles, deadline
     (seconds of silence), jobs, options (further words for the command): docs/cli.md. json_file: keeps the result.
 
-    Throws Refused where that cannot be. Not called again by the ranks, which load the same file.
+    in_process: of the ranks of a launcher, that each calls the function itself, in place of a process beside it. None:
+    where that can be, but with GPUs on several hosts alone. Else the ranks are processes that load the same file, and
+    do not call this again.
+
+    Throws Refused where that cannot be.
     """
     if load.is_rank:
         raise load.Loaded
     here = launched.world()
     if here is not None:
-        return _by_all(function, *here, json_file, which)
+        return _by_all(function, here, in_process, json_file, which)
+    if in_process:
+        raise Refused("in_process=True, but nobody started this program as one of several ranks; start it by torchrun, or "
+                      "leave it out")
     return _here(order(function, **which), json_file)
 
 
-def _by_all(function: Callable | Subject, rank: int, size: int, json_file: str | os.PathLike | None,
-            which: dict) -> Result:
-    """Rank 0 of a launcher judges, with as many processes of its own; the others have its result."""
+def _by_all(function: Callable | Subject, here: launched.Launched, in_process: bool | None,
+            json_file: str | os.PathLike | None, which: dict) -> Result:
+    """On the ranks of a launcher: in their processes where that can be, or is asked for."""
     if not which.get("cases"):
-        if which.setdefault("world", size) != size:
-            raise Refused(f"world={which['world']!r}, but {size} ranks were started; leave one of them out")
-    if rank > 0:
+        if which.setdefault("world", here.size) != here.size:
+            raise Refused(f"world={which['world']!r}, but {here.size} ranks were started; leave one of them out")
+    judged = function if isinstance(function, Subject) else subject(function)
+    if in_process is None and here.hosts == 1 and _asks_for_gpus(which):
+        in_process = False
+    why_not = "in_process=False" if in_process is False else within.why_not(judged)
+    if why_not is None:
+        return _in_process(judged, here, json_file, which)
+    if here.hosts > 1:
+        raise Refused(f"{here}: functions are judged there in the processes of the ranks, and not here: {why_not}; or start "
+                      "all ranks on one host")
+    if in_process:
+        raise Refused(f"in_process=True, and {why_not}")
+    return _beside(function, here, json_file, which)
+
+
+def _asks_for_gpus(which: dict) -> bool:
+    return which.get("device") == "cuda" or any("/cuda/" in case for case in which.get("cases") or ())
+
+
+def _in_process(judged: Subject, here: launched.Launched, json_file: str | os.PathLike | None, which: dict) -> Result:
+    """Every rank calls the function itself, and rank 0 judges."""
+    from ringcheck.together import Together  # needs torch
+
+    own = order(judged, **which)
+    together = Together(here.rank, here.size)
+    try:
+        asked = Order(**json.loads(together.told(json.dumps(dataclasses.asdict(own)))))
+        words, only = asked.words[1:], judged.only(asked.only)
+        if here.rank > 0:
+            return Result(within.judged(only, asked.function, words, together), json.loads(together.told()))
+        with _result_file(json_file) as file:
+            code = within.judged(only, asked.function, [*words, "--json", str(file.path)], together)
+            return Result(code, json.loads(together.told(json.dumps(file.content()))))
+    finally:
+        together.end()
+
+
+def _beside(function: Callable | Subject, here: launched.Launched, json_file: str | os.PathLike | None,
+            which: dict) -> Result:
+    """Rank 0 judges, with as many processes of its own; the others have its result."""
+    if here.rank > 0:
         return Result(*launched.hear())
-    everybody = launched.Everybody(size)
+    everybody = launched.Everybody(here.size)
     result = Result(USAGE, {})
     try:
         result = _here(order(function, **which), json_file)
@@ -185,10 +154,26 @@ def _by_all(function: Callable | Subject, rank: int, size: int, json_file: str |
 
 
 def _here(asked: Order, json_file: str | os.PathLike | None) -> Result:
-    with tempfile.TemporaryDirectory(prefix="ringcheck-") as folder:
-        file = pathlib.Path(json_file) if json_file else pathlib.Path(folder) / "result.json"
-        before = file.stat().st_mtime_ns if file.exists() else None
+    with _result_file(json_file) as file:
         sys.stdout.flush()
-        code = program.run([*asked.words, "--json", str(file)], asked.variables)
-        is_new = file.exists() and file.stat().st_mtime_ns != before
-        return Result(code, json.loads(file.read_text(encoding="utf-8")) if is_new else {})
+        code = program.run([*asked.words, "--json", str(file.path)], asked.variables)
+        return Result(code, file.content())
+
+
+class _ResultFile:
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+        self._before = path.stat().st_mtime_ns if path.exists() else None
+
+    def content(self) -> dict:
+        """Empty where nothing was written since."""
+        if not self.path.exists() or self.path.stat().st_mtime_ns == self._before:
+            return {}
+        return json.loads(self.path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _result_file(asked: str | os.PathLike | None) -> Iterator[_ResultFile]:
+    """The one that is asked for, or another one for a while."""
+    with tempfile.TemporaryDirectory(prefix="ringcheck-") as folder:
+        yield _ResultFile(pathlib.Path(asked) if asked else pathlib.Path(folder) / "result.json")

@@ -9,6 +9,7 @@
 
 #include "parity/case/balance/own_balance.h"
 #include "parity/case/text.h"
+#include "parity/subject/python/lent.h"
 #include "parity/subject/python/processes.h"
 
 namespace ringcheck::parity {
@@ -26,8 +27,10 @@ Positions positions_from(const json& spans) {
 
 Layout cut(const std::string& function, const Case& test) {
   try {
-    const json said = python_function(function).processes.interpreter()->ask(
-        {{"do", "cut"}, {"length", test.seq}, {"world", test.world}}, kToCut);
+    const json question{{"do", "cut"}, {"length", test.seq}, {"world", test.world}};
+    const LentPython* lent = lent_python(function);
+    const json said = lent != nullptr ? lent->ask(question)
+                                      : python_function(function).processes.interpreter()->ask(question, kToCut);
     std::vector<Positions> shards;
     for (const json& spans : said.at("shards")) shards.push_back(positions_from(spans));
     return Layout::of_both(shards);

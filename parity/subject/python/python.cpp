@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The subject "python[FILE:NAME]": a function in Python, each rank in a process of its own with the
-// packages of its interpreter. What crosses are bytes: it needs no LibTorch of ours, nor any.
+// packages of its interpreter. What crosses are bytes: it needs no LibTorch of ours, nor any. One that
+// this process lends is asked where it is.
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cp/error.h"
+#include "parity/subject/python/in_process.h"
 #include "parity/subject/python/processes.h"
 #include "parity/subject/python/questions.h"
 #include "parity/subject/python/stacks.h"
@@ -18,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kLook{20}, kForAnother{1000};
+constexpr double kToDescribe = 30;  // seconds
 
 // What both kinds say of a case, asked of the interpreter.
 class Described {
@@ -28,7 +31,8 @@ class Described {
   Description of(const Case& test) const {
     return function_.descriptions.of(test, [&] {
       try {
-        return describe(*processes().interpreter(), test);
+        const auto interpreter = processes().interpreter();
+        return describe([&](const json& question) { return interpreter->ask(question, kToDescribe); }, test);
       } catch (const PythonFailed& error) {
         throw BadCase("subject python[" + name_ + "]: " + error.what());
       }
@@ -97,6 +101,7 @@ class Python final : public Subject {
                   {"case", case_for_python(test)},
                   {"rank", comm.rank()},
                   {"group", meeting(comm, rank, *process)},
+                  {"back", process->back().free_from()},
                   {"inputs", inputs_for_python({input}, process->there()).front()}};
     const json answer = described_.asked(rank, question, *process);
     RankOutput output = output_from_python(answer.at("outputs"), process->back(), comm.device());
@@ -136,6 +141,7 @@ class WholePython final : public WholeSubject {
     const auto process = described_.processes().of(0);
     const json question{{"do", "solve"},
                         {"case", case_for_python(test)},
+                        {"back", process->back().free_from()},
                         {"inputs", inputs_for_python(inputs, process->there())}};
     const json answer = described_.asked(0, question, *process);
     std::vector<RankOutput> outputs;
@@ -152,6 +158,7 @@ const Subjects::Add registered{"python", [](const std::vector<std::string>& argu
   if (arguments.size() != 1 || arguments.front().find(':') == std::string::npos)
     throw BadCase("subject python takes a file and the name of a function in it, for example python[mine.py:mine]");
   const std::string& function = arguments.front();
+  if (LentPython* lent = lent_python(function)) return in_process(*lent);
   try {
     const auto interpreter = python_function(function).processes.interpreter();
     if (interpreter->hello().at("whole").get<bool>()) return std::make_shared<WholePython>(function);

@@ -8,15 +8,12 @@
 
 #include "cp/ledger/bypass.h"
 #include "parity/case/part.h"
-#include "parity/subject/python/tensors.h"
 #include "parity/subject/foreign/said.h"
 
 namespace ringcheck::parity {
 namespace {
 
 using nlohmann::json;
-
-constexpr double kToDescribe = 30;  // seconds
 
 Said said_from(const json& object) {
   Said said;
@@ -27,6 +24,19 @@ Said said_from(const json& object) {
   said.lengths = object.value("lengths", false);  // which older packages do not say
   said.shows = object.at("shows").get<std::set<std::string>>();
   return said;
+}
+
+NamedTensors named(const RankInput& input) {
+  const Problem& local = input.local;
+  return {{"q", local.q}, {"k", local.k}, {"v", local.v}, {"d_o", local.d_o},
+          {"positions", at::tensor(flatten(input.positions), at::kLong)}};
+}
+
+// By the names that Python gives them.
+RankOutput output_of(std::map<std::string, at::Tensor> tensors) {
+  return {.o = tensors["o"],   .lse = tensors["lse"], .dq = tensors["dq"],
+          .dk = tensors["dk"], .dv = tensors["dv"],   .q_rotated = tensors["q"],
+          .k_rotated = tensors["k"]};
 }
 
 // Tensors of a kind that only some shapes have give way, and what still cannot be stays as it was.
@@ -52,8 +62,8 @@ json case_for_python(const Case& test) {
   return object;
 }
 
-Description describe(Interpreter& interpreter, const Case& test) {
-  const json said = interpreter.ask({{"do", "describe"}, {"case", case_for_python(test)}}, kToDescribe);
+Description describe(const Ask& ask, const Case& test) {
+  const json said = ask({{"do", "describe"}, {"case", case_for_python(test)}});
   try {
     Description description;
     if (!said.at("refuses").is_null()) description.refusal = said["refuses"].get<std::string>();
@@ -75,13 +85,8 @@ Description Descriptions::of(const Case& test, const std::function<Description()
 
 json inputs_for_python(const std::vector<RankInput>& inputs, SharedMemory& memory) {
   NamedTensors tensors;
-  for (const RankInput& input : inputs) {
-    const Problem& local = input.local;
-    const at::Tensor positions = at::tensor(flatten(input.positions), at::kLong);
-    for (const auto& [name, x] : NamedTensors{
-             {"q", local.q}, {"k", local.k}, {"v", local.v}, {"d_o", local.d_o}, {"positions", positions}})
-      tensors.emplace_back(name, x);
-  }
+  for (const RankInput& input : inputs)
+    for (auto& tensor : named(input)) tensors.push_back(std::move(tensor));
   const json list = packed(tensors, memory);
   const size_t each = list.size() / inputs.size();
   json ranks = json::array();
@@ -91,11 +96,16 @@ json inputs_for_python(const std::vector<RankInput>& inputs, SharedMemory& memor
 }
 
 RankOutput output_from_python(const json& list, SharedMemory& memory, at::Device device) {
-  auto tensors = unpacked(list, memory, device);
-  return {.o = tensors["o"],   .lse = tensors["lse"], .dq = tensors["dq"],
-          .dk = tensors["dk"], .dv = tensors["dv"],   .q_rotated = tensors["q"],
-          .k_rotated = tensors["k"]};
+  return output_of(unpacked(list, memory, device));
 }
+
+InputsInPlace::InputsInPlace(const RankInput& input) : tensors_(named(input)) {
+  for (auto& [name, x] : tensors_) x = x.cpu();
+}
+
+json InputsInPlace::list() const { return in_place(tensors_); }
+
+RankOutput output_in_place(const json& list, at::Device device) { return output_of(unpacked(list, device)); }
 
 int64_t peak_from_python(const json& answer) {
   const json peak = answer.value("peak", json());  // which older packages do not say

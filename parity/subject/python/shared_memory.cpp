@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <string>
@@ -26,37 +27,55 @@ int64_t size_of(int descriptor) {
 
 }  // namespace
 
+// All of it, as long as it was when this was made.
+struct SharedMemory::Mapping {
+  Mapping(int descriptor, int64_t size) : bytes(size) {
+    void* mapped = ::mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    check(mapped != MAP_FAILED, "shared memory");
+    data = static_cast<std::byte*>(mapped);
+  }
+  ~Mapping() { ::munmap(data, static_cast<size_t>(bytes)); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::byte* data = nullptr;
+  const int64_t bytes;
+};
+
 SharedMemory::SharedMemory() : descriptor_(::memfd_create("ringcheck", MFD_CLOEXEC)) {
   check(descriptor_ >= 0, "shared memory");
 }
 
-SharedMemory::~SharedMemory() {
-  if (data_ != nullptr) ::munmap(data_, static_cast<size_t>(bytes_));
-  ::close(descriptor_);
-}
+SharedMemory::~SharedMemory() { ::close(descriptor_); }
 
 void SharedMemory::map(int64_t bytes) {
-  if (bytes == bytes_) return;
-  if (data_ != nullptr) ::munmap(data_, static_cast<size_t>(bytes_));
-  data_ = nullptr, bytes_ = 0;
-  void* mapped = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  check(mapped != MAP_FAILED, "shared memory");
-  data_ = static_cast<std::byte*>(mapped), bytes_ = bytes;
+  if (mapping_ && mapping_->bytes >= bytes) return;
+  mapping_ = std::make_shared<Mapping>(descriptor_, size_of(descriptor_));
 }
 
 std::byte* SharedMemory::grown_to(int64_t bytes) {
   if (bytes > size_of(descriptor_)) check(::ftruncate(descriptor_, bytes) == 0, "shared memory");
-  if (bytes > bytes_) map(bytes);
-  return data_;
+  map(bytes);
+  return mapping_->data;
 }
 
-const std::byte* SharedMemory::holding(int64_t bytes) {
-  const int64_t there = size_of(descriptor_);
-  if (bytes > there)
-    throw std::runtime_error("it says that its answer has " + std::to_string(bytes) + " bytes, of which " +
+int64_t SharedMemory::free_from() {
+  std::erase_if(lent_, [](const Lent& one) { return one.bytes.expired(); });
+  int64_t end = 0;
+  for (const Lent& one : lent_) end = std::max(end, one.end);
+  return end;
+}
+
+std::shared_ptr<std::byte> SharedMemory::lent(int64_t offset, int64_t bytes) {
+  const int64_t there = size_of(descriptor_), end = offset + bytes;
+  if (end > there)
+    throw std::runtime_error("it says that its answer has " + std::to_string(end) + " bytes, of which " +
                              std::to_string(there) + " are there");
-  if (bytes > bytes_) map(there);
-  return data_;
+  map(end);
+  // An owner of its own, so that it is known when these bytes are free.
+  std::shared_ptr<std::byte> found(mapping_->data + offset, [mapping = mapping_](std::byte*) {});
+  lent_.push_back({end, found});
+  return found;
 }
 
 }  // namespace ringcheck::parity

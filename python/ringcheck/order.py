@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The RingCheck authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be judged, as words for the program."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ringcheck import load, program
+from ringcheck.subject import Refused, Subject
+
+
+def spelled(function: Callable | Subject) -> str:
+    """FILE:NAME, by which another process finds the function. Throws Refused where there is none."""
+    inner = function.function if isinstance(function, Subject) else function
+    if not callable(inner):
+        raise Refused(f"verify judges a function, not a {type(inner).__name__}")
+    name = getattr(inner, "__qualname__", "")
+    if "<" in name or not name:
+        raise Refused(f"{name or inner!r} is made inside another function, where no other process finds it; "
+                      "define it at the top of a file")
+    module = getattr(inner, "__module__", "")
+    if module.startswith("ringcheck.adapters."):
+        return f"{module}:{name}"
+    try:
+        file = inspect.getsourcefile(inner)
+    except TypeError:
+        file = None
+    if not file or not os.path.isfile(file):
+        raise Refused(f"{name} stands in no file that another process could load; save it in one")
+    path = os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.abspath(file)
+    if set(path) & set("[],:'"):
+        raise Refused(f"the path {path!r} has one of [],:' in it, which the text of a case cannot hold; rename it")
+    return f"{path}:{name}"
+
+
+def _values(value: Any) -> list[str]:
+    return [str(one) for one in ([value] if isinstance(value, (str, int, float)) else value)]
+
+
+def _words(name: str, value: Any) -> list[str]:
+    return [f"--{name}", ",".join(_values(value))] if value is not None else []
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What is to be run: words for the program, and what of a subject is meant, for its processes."""
+
+    words: list[str]
+    only: dict[str, list[str]]
+    function: str  #: FILE:NAME
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return program.environment() | {load.ONLY: json.dumps(self.only)}
+
+
+def order(
+    function: Callable | Subject,
+    *,
+    profile: str | None = None,
+    cases: Sequence[str] | None = None,
+    world: int | Sequence[int] | None = None,
+    dtype: str | Sequence[str] | None = None,
+    mask: str | Sequence[str] | None = None,
+    seq: int | str | Sequence[int] | None = None,
+    device: str | None = None,
+    oracles: str | Sequence[str] | None = None,
+    deadline: float | None = None,
+    jobs: int | None = None,
+    options: Sequence[str] = (),
+) -> Order:
+    """As `verify` takes them. Throws Refused where they contradict each other."""
+    parts = {"world": world, "dtype": dtype, "mask": mask}
+    given = [name for name, value in ({"profile": profile, "seq": seq} | parts).items() if value is not None]
+    place = spelled(function)
+    name = f"python[{place}]"
+    how = [word for key, value in (("oracles", oracles), ("deadline", deadline), ("jobs", jobs))
+           for word in _words(key, value)] + [*options]
+    if cases:
+        if given:
+            raise Refused(f"cases and {given[0]} contradict each other: a case says every part itself; leave one out")
+        texts = [case if case.startswith("subject:") else f"subject:{name}/{case}" for case in cases]
+        return Order(["verify", *(word for text in texts for word in ("--case", text)), *how], {}, place)
+    words = ["verify", "--subject", name, *_words("device", device)]
+    if seq is None:
+        only = {f"{key}s": _values(value) for key, value in parts.items() if value is not None}
+        return Order([*words, "--profile", profile or "smoke", *how], only, place)
+    if profile is not None:
+        raise Refused("profile and seq contradict each other: a profile has lengths of its own; leave one out")
+    return Order([*words, *_words("seq", seq), *(word for key, value in parts.items() for word in _words(key, value)),
+                  *how], {}, place)
