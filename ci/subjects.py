@@ -5,7 +5,7 @@
 ci/subjects.py --check       says whether they are equal to those results
 ci/subjects.py --keep PACKAGE RESULT.json...
                              keeps what `ringcheck verify --subject 'python[ringcheck.adapters.X:Y]' --json` wrote,
-                             a file a function, with the version of PACKAGE that the Python running this has; a
+                             a file a function and device, with the version of PACKAGE that the Python running this has; a
                              case of several results counts once, as the last one has it"""
 import collections
 import importlib.metadata
@@ -76,14 +76,16 @@ def keep(package, *files):
             adapter = ADAPTER.search(case["name"])
             if adapter is None:
                 sys.exit(f"ci/subjects.py: {case['name']} is no case of an adapter")
-            cases[adapter.groups()][case["name"]] = case
-            environments.setdefault(adapter.groups(), {})[result["environment"]["command"]] = result["environment"]
+            which = (*adapter.groups(), case["parts"]["device"])
+            cases[which][case["name"]] = case
+            environments.setdefault(which, {})[result["environment"]["command"]] = result["environment"]
     RESULTS.mkdir(exist_ok=True)
-    for (adapter, function), which in cases.items():
+    for (adapter, function, device), which in cases.items():
         kept = {"adapter": adapter, "function": function, "package": package,
                 "version": importlib.metadata.version(package), "python_commit": commit,
-                "environments": list(environments[adapter, function].values()), **summary(which.values())}
-        (RESULTS / f"{adapter}.{function}.json").write_text(json.dumps(kept, indent=1) + "\n")
+                "environments": list(environments[adapter, function, device].values()), **summary(which.values())}
+        name = f"{adapter}.{function}" + ("" if device == "cpu" else f".{device}")
+        (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def errors(kept):
@@ -94,6 +96,9 @@ def errors(kept):
 def row(kept):
     failed = sum(case["verdict"] == "fail" for case in kept["open"])
     asked = "smoke" if any("profile smoke" in one["command"] for one in kept["environments"]) else "by hand"
+    device = kept["environments"][0]["device"]
+    if device != "cpu":
+        asked += f", {device.split(',')[0]}"
     worst = f"{kept['margin']:.3f}" if kept["margin"] else "-"
     return (f"| `{kept['adapter']}:{kept['function']}` | {kept['package']} {kept['version'].split('+')[0]} | {asked} "
             f"| {kept['passed']} | {failed} | {kept['not_supported']} | {len(kept['open']) - failed} "

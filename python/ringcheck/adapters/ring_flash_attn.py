@@ -4,7 +4,8 @@
 llama3 functions.
 
 On a CPU the kernel is not theirs: `flash_attention.py` stands in for flash-attn, so what is judged is the ring: what
-is sent, which blocks are attended, the merge, the way of the gradients. On a GPU flash-attn itself is needed.
+is sent, which blocks are attended, the merge, the way of the gradients. On a GPU it is flash-attn, or, where that is
+not installed, PyTorch's FlashAttention 2.
 
 - `ring`: contiguous; full and causal. dQ is rounded to bf16 whatever the dtype (`dq.to(torch.bfloat16)`).
 - `zigzag`: head-tail, `stripe`: striped[1]; both assert a causal mask.

@@ -4,7 +4,8 @@
 UlyssesAttention, and LongContextAttention, which is Ulysses within a ring.
 
 On a CPU the kernel is not theirs: `flash_attention.py` stands in for flash-attn, so what is judged is who sends what,
-the merge and the way of the gradients. On a GPU flash-attn itself is needed. LSE is not returned by their modules.
+the merge and the way of the gradients. On a GPU it is flash-attn, or, where that is
+not installed, PyTorch's FlashAttention 2. LSE is not returned by their modules.
 
 - `ulysses`: contiguous; full, causal, window. Heads of q and of k divide by the number of ranks.
 - `hybrid`: contiguous, an even number of ranks, pairs of which are Ulysses and the rest a ring; full and causal.
