@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "bench/scaling/judged.h"
 #include "bench/scaling/scaled.h"
 #include "cli/environment.h"
 #include "cli/files.h"
@@ -28,7 +29,6 @@
 #include "parity/judge/runner.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
-#include "reports/text.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -42,29 +42,6 @@ struct Options {
   int pairs = 10;
   int64_t sample = 0;
 };
-
-// What becomes of a case, the same on all ranks, and why, where it is said.
-struct Judged {
-  parity::Status status = parity::Status::kPass;
-  std::string why;
-  Errors errors = {};
-};
-
-// Norm of the difference from the float64 reference over the norm of that, of each tensor; of a sample
-// of what was judged.
-Errors errors_of(const parity::Verdict& verdict) {
-  Errors errors;
-  for (const parity::OracleVerdict& oracle : verdict.oracles)
-    if (oracle.name == "parity")
-      for (const parity::TensorVerdict& tensor : oracle.tensors) errors[tensor.tensor] = tensor.relative;
-  return errors;
-}
-
-// The first thing that is not as it should be.
-std::string why(const parity::Verdict& verdict) {
-  const std::vector<std::string> findings = reports::findings_of(cli::to_result(verdict));
-  return findings.empty() ? verdict.reason : findings.front();
-}
 
 // A thread world shares what devices there are.
 int devices_of(const parity::Case& test) {
@@ -106,7 +83,7 @@ class Threads final : public Worlds {
     options.deadline = kDeadline;
     options.judging.sample = sample_;
     const parity::Verdict verdict = parity::verify(test, options);
-    return {verdict.status, why(verdict), errors_of(verdict)};
+    return judged(verdict);
   }
   Timing time(const parity::Case& test, int pairs) override {
     return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
@@ -129,9 +106,9 @@ class Ranks final : public Worlds {
     parity::RunOptions options;
     options.judging.sample = sample_;
     const auto verdict = parity::verify(test, ranks, options);
-    const auto own = verdict ? verdict->status : parity::Status::kPass;
-    const auto status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own)));
-    return {status, verdict ? why(*verdict) : "", verdict ? errors_of(*verdict) : Errors()};
+    Judged own = verdict ? judged(*verdict) : Judged();
+    own.status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own.status)));
+    return own;
   }
   Timing time(const parity::Case& test, int pairs) override {
     return time_passes(*world_of(test), test, pairs);

@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
+#include "bench/scaling/judged.h"
 #include "bench/scaling/timing.h"
 #include "reports/result.h"
 
 namespace ringcheck::bench {
-
-// Relative Frobenius norm of the error of o, lse, dq, dk and dv against float64, as far as judged.
-using Errors = std::map<std::string, double>;
 
 // A case and the same problem on each device alone, timed in one run.
 struct Scaled {
