@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "parity/judge/exact/exact.h"
@@ -178,6 +180,27 @@ std::vector<std::string> uncounted(const std::set<Counts>& counts,
   return list;
 }
 
+// By the word of a subject that works by no strategy: it sends so much, and nothing else.
+OracleVerdict judged_by_word(const Promise& promise, const std::vector<RankRecord>& ranks) {
+  OracleVerdict verdict;
+  verdict.contract = true;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    Findings findings(static_cast<int>(rank));
+    int64_t sent = 0, received = 0;
+    for (size_t peer = 0; peer < ranks.size(); ++peer) {
+      const int64_t to = promise.sends.at(rank).at(peer), from = promise.sends.at(peer).at(rank);
+      findings.equal(c10::str("bytes sent to rank ", peer), ranks[rank].sent_to.at(peer), to);
+      findings.equal(c10::str("bytes received from rank ", peer), ranks[rank].received_from.at(peer), from);
+      sent += to, received += from;
+    }
+    findings.equal("bytes sent in the whole call", ranks[rank].bytes_sent, sent);
+    findings.equal("bytes received in the whole call", ranks[rank].bytes_received, received);
+    std::ranges::move(findings.list, std::back_inserter(verdict.findings));
+  }
+  if (!verdict.findings.empty()) verdict.status = Status::kFail;
+  return verdict;
+}
+
 // Where no closed form judges it, it is told all the same.
 OracleVerdict told(const std::vector<RankRecord>& ranks) {
   OracleVerdict verdict =
@@ -198,7 +221,8 @@ OracleVerdict judge(const Evidence& evidence) {
   const Case& test = evidence.test;
   const Promise promise = evidence.promise();
   const std::set<Counts>& counts = promise.counts;
-  if (!promise.by_strategy) return told(evidence.outcome.ranks);
+  if (!promise.by_strategy)
+    return promise.sends.empty() ? told(evidence.outcome.ranks) : judged_by_word(promise, evidence.outcome.ranks);
   OracleVerdict verdict;
   verdict.contract = true;
   const auto& ranks = evidence.outcome.ranks;

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "parity/subject/contract.h"
 #include "reference/errors/contract.h"
@@ -30,6 +32,8 @@ struct Promise {
     kMemory    // bytes held, and their peak
   };
   std::set<Counts> counts;
+  // Bytes that each rank sends to each of them in a call: nothing else moves. Empty: it does not say.
+  std::vector<std::vector<int64_t>> sends = {};
   bool by_strategy = false;  // works as the strategy of the case says: the closed forms hold
   bool separate_passes = false;  // forward and backward can be called one by one, and again
   bool autograd = false;         // is an operation of autograd, too, which shows no rotated q and k

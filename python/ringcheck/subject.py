@@ -73,6 +73,7 @@ class Subject:
     framework: str
     whole: bool
     refuses: Callable[[Case], str | None] | None
+    sends: Callable[[Case, int], Sequence[int]] | None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -168,9 +169,20 @@ class Subject:
 
     def promise(self, case: Case) -> dict:
         """What it is held to."""
-        return {"contract": self.contract, "partials": self.partials or 2 * case.world,
+        said = {"contract": self.contract, "partials": self.partials or 2 * case.world,
                 "u_angle": self.u_angle, "deterministic": self.deterministic, "lengths": self.lengths,
                 "shows": list(self.shows)}
+        return said if self.sends is None else said | {"sends": self._sent(case)}
+
+    def _sent(self, case: Case) -> list[list[int]]:
+        """Bytes by sender and receiver. Throws Refused where `sends` says something else."""
+        rows = []
+        for rank in range(case.world):
+            row = [int(bytes_to) for bytes_to in self.sends(case, rank)]
+            if len(row) != case.world or min(row) < 0 or row[rank]:
+                raise Refused(f"sends(case, {rank}) gives {row}; want bytes for each of {case.world} ranks, none for its own")
+            rows.append(row)
+        return rows
 
 
 def _is_padded(case: Case) -> bool:
@@ -213,6 +225,7 @@ def subject(
     framework: str = "torch",
     whole: bool = False,
     refuses: Callable[[Case], str | None] | None = None,
+    sends: Callable[[Case, int], Sequence[int]] | None = None,
 ) -> Any:
     """Declares a function as a subject: ``function(q, k, v, *, case, group)`` is called on every rank with
     its shard and returns o, (o, lse) or a `Result`.
@@ -234,6 +247,7 @@ def subject(
     partials: rounded partial results that a row of o is merged from; 0: two a rank.
     whole: it is called once for all ranks, with lists by rank. framework: torch | numpy.
     refuses: a function of the case that says why it is refused, or None.
+    sends: a function (case, rank) -> the bytes that it sends to each rank in both passes; None: it does not say.
     """
     if framework not in ("torch", "numpy"):
         raise Refused(f"framework={framework!r}; known: torch, numpy")
@@ -246,6 +260,6 @@ def subject(
             worlds=None if worlds is None else tuple(worlds), dims=None if dims is None else tuple(dims), longest=longest,
             gqa=gqa, dim_v=dim_v, pads=pads, scale=scale, batch=batch, lengths=lengths, rope=rope, heads_by_world=heads_by_world,
             shows=_checked("shows", shows, TENSORS), contract=contract, partials=partials, u_angle=u_angle,
-            deterministic=deterministic, framework=framework, whole=whole, refuses=refuses)
+            deterministic=deterministic, framework=framework, whole=whole, refuses=refuses, sends=sends)
 
     return declare(function) if function is not None else declare

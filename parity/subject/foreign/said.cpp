@@ -27,6 +27,11 @@ Promise promise_of(const Case& test, const Said& said) {
   promise.deterministic = said.deterministic;
   promise.lengths = said.lengths;
   if (said.shows) promise.shows = *said.shows;
+  promise.sends = said.sends;
+  for (const auto& ranks : {promise.sends.size(), promise.sends.empty() ? 0 : promise.sends.front().size()})
+    if (ranks != 0 && ranks != static_cast<size_t>(test.world))
+      throw BadCase("subject " + test.subject + " says what " + std::to_string(ranks) + " ranks send; want " +
+                    std::to_string(test.world));
   validate(promise, test.subject);
   return promise;
 }

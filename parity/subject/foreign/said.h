@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "parity/case/case.h"
 #include "parity/subject/promise.h"
@@ -19,6 +20,7 @@ struct Said {
   bool deterministic = false;
   bool lengths = false;
   std::optional<std::set<std::string>> shows = {};
+  std::vector<std::vector<int64_t>> sends = {};  // of Promise
 };
 
 // Throws BadCase where it cannot be kept.

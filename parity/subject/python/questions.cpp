@@ -22,6 +22,7 @@ Said said_from(const json& object) {
   object.at("u_angle").get_to(said.u_angle);
   object.at("deterministic").get_to(said.deterministic);
   said.lengths = object.value("lengths", false);  // which older packages do not say
+  if (object.contains("sends")) object["sends"].get_to(said.sends);
   said.shows = object.at("shows").get<std::set<std::string>>();
   return said;
 }
