@@ -78,5 +78,22 @@ TEST(ClaimsOfRelations, AreSeenInEveryTensorAndRun) {
   EXPECT_EQ(unseen, (Names{"device-order", "difference-quotient", "rope-shards"}));
 }
 
+// Differences are good to some 1e-8: a gradient that is off by a millionth is seen, one by 1e-12 is not.
+TEST(ClaimsOfRelations, DifferencesSeeAMillionthOfEachGradient) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s9/d4/dv4/float64");
+  const Oracle& oracle = Oracles::at("difference-quotient");
+  ThreadRanks threads(std::chrono::seconds(60));
+  const Observed all = observe(test, *ours(), threads, {"difference-quotient"}).value();
+  const std::vector<Outcome>& runs = all.variations.at("difference-quotient");
+  EXPECT_EQ(judged(oracle, test, all.outcome, runs), Status::kPass);
+  for (at::Tensor reference::Tensors::*gradient :
+       {&reference::Tensors::dq, &reference::Tensors::dk, &reference::Tensors::dv})
+    for (const auto& [off, status] : {std::pair(1e-6, Status::kFail), {1e-12, Status::kPass}}) {
+      Outcome wrong = all.outcome;
+      wrong.tensors.*gradient = wrong.tensors.*gradient * (1 + off);
+      EXPECT_EQ(judged(oracle, test, wrong, runs), status) << off;
+    }
+}
+
 }  // namespace
 }  // namespace ringcheck::parity
