@@ -152,7 +152,10 @@ def _as_before() -> Iterator[None]:
 
 def judged(subject: Subject, function: str, words: list[str], together: object) -> int:
     """The exit code of the command with these words, those that follow `ringcheck verify`, on all ranks."""
+    from ringcheck import rank
+
     verify, kind = _entry()
+    rank.load_tensors(subject)
     ranks = Ranks(subject, function, together)
     options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
     sys.stdout.flush()

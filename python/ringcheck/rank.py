@@ -111,6 +111,9 @@ def load_tensors(subject: Subject) -> None:
     """What a first call needs: loading it may take long, and is not waited for as a call is."""
     for module in ("numpy_tensors",) if subject.whole else ("torch_tensors", "traffic", "held"):
         importlib.import_module(f"ringcheck.{module}")
+    if not subject.whole:
+        with contextlib.suppress(ImportError):  # which a first backward pass imports
+            importlib.import_module("torch.fx.experimental.symbolic_shapes")
 
 
 def answered(rank: Rank, question: dict, subject: Subject, function: str) -> dict:

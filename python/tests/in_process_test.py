@@ -37,7 +37,7 @@ ALIKE = [seed for seed, (name, _, verdict, _) in enumerate(MISDEEDS)
 ENDS = """
 import sys
 import misbehaving, ringcheck
-ringcheck.verify(misbehaving.misbehaving, oracles="returned,parity", deadline=10, json_file=sys.argv[1], in_process=True,
+ringcheck.verify(misbehaving.misbehaving, oracles="returned,parity", deadline=15, json_file=sys.argv[1], in_process=True,
                  cases=[f"headtail/causal/P2/b1/hq2/hkv2/s32/d16/float32/seed{seed}" for seed in (0, sys.argv[2], 0)])
 print("comes back")
 """

@@ -17,7 +17,7 @@ def _free_port():
         return one.getsockname()[1]
 
 
-def torchrun(script, *words, hosts=1, ranks=2, seconds=240):
+def torchrun(script, *words, hosts=1, ranks=2, seconds=400):
     """Of each host what it ended as: returncode, stdout and stderr. The words are the script's."""
     port = str(_free_port())
     agents = [subprocess.Popen(
