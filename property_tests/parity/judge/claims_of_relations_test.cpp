@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -76,6 +77,26 @@ TEST(ClaimsOfRelations, AreSeenInEveryTensorAndRun) {
   }
   // These need GPUs, float64 and RoPE.
   EXPECT_EQ(unseen, (Names{"device-order", "difference-quotient", "rope-shards"}));
+}
+
+// What a rank of a further run moves, attends or never waits for is compared, whichever rank it is.
+TEST(ClaimsOfRelations, AreAboutTheCountersOfEveryRank) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/float32");
+  for (const char* name : {"groups", "other-values"}) {
+    ThreadRanks threads(std::chrono::seconds(60));
+    const Observed all = observe(test, *ours(), threads, {name}).value();
+    const std::vector<Outcome>& runs = all.variations.at(name);
+    const std::vector<std::function<void(RankRecord&)>> changes{
+        [](RankRecord& r) { ++r.bytes_sent; },         [](RankRecord& r) { --r.forward.pairs; },
+        [](RankRecord& r) { ++r.backward.messages; },  [](RankRecord& r) { ++r.backward.unwaited; },
+        [](RankRecord& r) { ++r.forward_heads.at(1); }, [](RankRecord& r) { ++r.kv_bytes; }};
+    for (int rank = 0; rank < test.world; ++rank)
+      for (const auto& change : changes) {
+        std::vector<Outcome> wrong = runs;
+        change(wrong.front().ranks.at(rank));
+        EXPECT_EQ(judged(Oracles::at(name), test, all.outcome, wrong), Status::kFail) << name << ", rank " << rank;
+      }
+  }
 }
 
 // Differences are good to some 1e-8: a gradient that is off by a millionth is seen, one by 1e-12 is not.
