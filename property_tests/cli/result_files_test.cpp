@@ -206,7 +206,7 @@ TEST_F(ResultFiles, FiguresThatAutoCannotGoByAreBadInput) {
       {{"--case", open, "--figures", ""}, "--figures is empty"},
       {{"--case", open, "--figures", other, "--json", other}, other},
       {{"--case", kCase, "--figures", other}, "no --case begins with auto/"},
-      {{"--case", open}, "known: cudnn, wgmma; name one of them"},
+      {{"--case", open}, "known: cudnn-atomic, wgmma; name one of them"},
       {{"--case", "auto/ring:p2p/headtail"}, "auto/"}};
   for (auto [words, says] : wrong) {
     words.insert(words.begin(), std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_scaling");
