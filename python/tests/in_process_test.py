@@ -47,7 +47,8 @@ import sys
 import ring, ringcheck
 result = ringcheck.verify(ring.ring, cases=["headtail/causal/P2/b1/hq4/hkv2/s96/d16/float32"],
                           oracles="returned,parity,counters", in_process=False if "beside" in sys.argv else None)
-print("verdicts:", [case.verdict for case in result.verdicts], [rank["call"] for rank in result.json["cases"][0]["ranks"]])
+said = [case.verdict for case in result.verdicts], [rank["call"] for rank in result.json["cases"][0]["ranks"]]
+sys.stdout.write(f"verdicts: {said}\\n")  # at once: the ranks share the pipe
 """
 
 
