@@ -76,8 +76,9 @@ Timed timed_on_several(const json& own) {
 // What the committed times have of the strategies that are planned.
 Timed planned_times() {
   const std::set<std::string> planned{"gathered", "ring:allgather", "ring:p2p", "ulysses", "ulysses[4]"};
+  const json times = json::parse(read_text(kTimes));
   Timed list;
-  for (const json& one : json::parse(read_text(kTimes))["measurements"]) {
+  for (const json& one : times["measurements"]) {
     const json& parts = one["parts"];
     if (one["name"] == "seconds" && parts["devices"] != "1" && planned.contains(parts["strategy"].get<std::string>()))
       list.insert(parts["strategy"].get<std::string>() + " " + parts["kernel"].get<std::string>() + " " +
