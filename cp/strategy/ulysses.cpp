@@ -117,8 +117,8 @@ class Ulysses final : public Strategy {
   // The next group.
   Pending bring(const QBlock& q, const KvBlock& own) {
     const auto group = static_cast<int64_t>(groups_.size());
-    KvBlock kv = own;
-    kv.k_apart = kv.v_apart = at::Tensor();
+    KvBlock kv;
+    kv.shape = own.shape;
     kv.shape.heads /= comm_.size() * count_;
     kv.shape.slots = keys_.length();
     kv.packed = comm_.buffer(kv.shape.elements(), kv.shape.dtype, MemoryTag::kKv);

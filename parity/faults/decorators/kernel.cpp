@@ -62,10 +62,7 @@ std::shared_ptr<const AttentionKernel> with_around(std::shared_ptr<const Attenti
 }
 
 KvBlock own_copy(const KvBlock& block) {
-  KvBlock copy = block;
-  copy.k_apart = copy.v_apart = at::Tensor();
-  copy.packed = buffer(block.shape, MemoryTag::kOther);
-  copy.between = 0;
+  const KvBlock copy{{buffer(block.shape, MemoryTag::kOther), block.shape}, block.positions, block.heads};
   copy.k().copy_(block.k());
   copy.v().copy_(block.v());
   return copy;
