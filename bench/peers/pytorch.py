@@ -16,7 +16,7 @@ from torch.distributed.tensor.experimental import _attention, context_parallel
 from torch.nn import functional  # whose attention context_parallel replaces
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-import headtail
+import shards
 import timed
 
 KERNELS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
@@ -36,31 +36,28 @@ def sharded(mesh, problem):
 def of_one(parts, options, seq):
     problem = timed.tensors(options, seq)
     yield from timed.timed(attend, *problem, parts, options)
-    yield from timed.errors(attend, lambda x: x, lambda x: x, problem, parts, options)
+    yield from timed.errors(attend, shards.UNCUT, problem, parts, options)
 
 
 def of_all(mesh, parts, options, seq):
     torch.cuda.empty_cache()
-    with sharded(mesh, timed.tensors(options, seq)) as shards:
-        yield from timed.timed(attend, *shards, parts, options)
-        problem = timed.tensors(options, seq)
-        yield from timed.errors(attend, headtail.shard, headtail.whole, problem, parts, options)
+    with sharded(mesh, timed.tensors(options, seq)) as own:
+        yield from timed.timed(attend, *own, parts, options)
+        yield from timed.errors(attend, shards.HEADTAIL, timed.tensors(options, seq), parts, options)
 
 
 def measurements(options):
     world = dist.get_world_size()
     mesh = init_device_mesh("cuda", (world,))
     for seq in options.seq:
-        common = {**timed.PARTS, "heads": str(options.heads), "kv_heads": str(options.heads), "seq": str(seq),
-                  "dim": str(options.dim), "dim_v": str(options.dim)}
         for kernel in options.kernels:
             with sdpa_kernel(KERNELS[kernel]):
-                parts = {**common, "subject": "pytorch", "kernel": kernel, "devices": "1", "world": "1"}
+                parts = timed.parts_of(options, seq, subject="pytorch", kernel=kernel, devices="1", world="1")
                 yield from of_one(parts, options, seq)
                 for rotation in ("allgather", "alltoall") if world > 1 else ():
                     _attention.set_rotate_method(rotation)
-                    parts = {**common, "subject": "pytorch context_parallel", "kernel": kernel, "balance": "headtail",
-                             "rotation": rotation, "devices": str(world), "world": str(world)}
+                    parts = timed.parts_of(options, seq, subject="pytorch context_parallel", kernel=kernel,
+                                           balance="headtail", rotation=rotation, devices=str(world), world=str(world))
                     yield from of_all(mesh, parts, options, seq)
 
 

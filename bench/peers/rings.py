@@ -11,10 +11,9 @@ import pathlib
 import sys
 import types
 
-import torch
 import torch.distributed as dist
 
-import headtail
+import shards
 import timed
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python"))
@@ -45,27 +44,22 @@ def ulysses_of_yunchang():
     return heads_last(lambda q, k, v: layer(q, k, v, causal=True))
 
 
-def contiguous(x):
-    return x.chunk(dist.get_world_size(), dim=2)[dist.get_rank()].contiguous()
-
-
-def gathered(x):
-    shards = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(dist.get_world_size())]
-    dist.all_gather(shards, x.contiguous())
-    return torch.cat(shards, dim=2)
-
-
 # Who, in what way, how it is made, and the shards that it is for.
 PEERS = [
-    ("ring-flash-attn", "zigzag", zigzag_of_ring_flash_attn, headtail.shard, headtail.whole),
-    ("yunchang", "zigzag", zigzag_of_yunchang, headtail.shard, headtail.whole),
-    ("yunchang", "ulysses", ulysses_of_yunchang, contiguous, gathered),
+    ("ring-flash-attn", "zigzag", zigzag_of_ring_flash_attn, shards.HEADTAIL),
+    ("yunchang", "zigzag", zigzag_of_yunchang, shards.HEADTAIL),
+    ("yunchang", "ulysses", ulysses_of_yunchang, shards.CONTIGUOUS),
 ]
+
+
+def own_shards(cut, options, seq):
+    """Those of this rank, and nothing of the rest."""
+    return [cut.shard(x) for x in timed.tensors(options, seq)]
 
 
 def measurements(options):
     world = dist.get_world_size()
-    for name, kind, make, shard, whole in PEERS:
+    for name, kind, make, cut in PEERS:
         try:
             attend = make()
         except ImportError as error:
@@ -73,12 +67,10 @@ def measurements(options):
                 print(f"{name} {kind}: left out: {error}", file=sys.stderr)
             continue
         for seq in options.seq:
-            problem = timed.tensors(options, seq)
-            parts = {**timed.PARTS, "heads": str(options.heads), "kv_heads": str(options.heads), "seq": str(seq),
-                     "dim": str(options.dim), "dim_v": str(options.dim), "subject": name, "rotation": kind,
-                     "kernel": "flash", "devices": str(world), "world": str(world)}
-            yield from timed.timed(attend, *(shard(x) for x in problem), parts, options)
-            yield from timed.errors(attend, shard, whole, problem, parts, options)
+            parts = timed.parts_of(options, seq, subject=name, rotation=kind, kernel="flash", devices=str(world),
+                                   world=str(world))
+            yield from timed.timed(attend, *own_shards(cut, options, seq), parts, options)
+            yield from timed.errors(attend, cut, timed.tensors(options, seq), parts, options)
 
 
 if __name__ == "__main__":

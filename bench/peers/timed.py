@@ -20,6 +20,12 @@ import exact
 PARTS = {"dtype": "bf16", "mask": "causal", "device": "cuda", "batch": "1"}
 
 
+def parts_of(options, seq, **own):
+    """What a measurement is of."""
+    return {**PARTS, "heads": str(options.heads), "kv_heads": str(options.heads), "seq": str(seq), "dim": str(options.dim),
+            "dim_v": str(options.dim), **own}
+
+
 def parser(doc):
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     sizes = lambda text: [int(size) for size in text.split(",")]  # noqa: E731
@@ -77,14 +83,13 @@ def timed(attend, q, k, v, d_o, parts, options):
            "samples": [torch.cuda.max_memory_allocated()]}
 
 
-def errors(attend, shard, whole, problem, parts, options):
-    """Measurements of the errors of `attend` against float64: `shard` cuts a tensor to what a rank has, `whole` is its
-    inverse. Collective."""
-    *inputs, d_o = (shard(x) for x in problem)
+def errors(attend, cut, problem, parts, options):
+    """Measurements of the errors of `attend` against float64, on the shards of a cut. Collective."""
+    *inputs, d_o = (cut.shard(x) for x in problem)
     q, k, v = (x.detach().clone().requires_grad_() for x in inputs)
     o = attend(q, k, v)
     found = [o.detach(), *torch.autograd.grad(o, (q, k, v), d_o)]
-    found = [whole(x)[:, :options.judged_heads] for x in found]
+    found = [cut.whole(x)[:, :options.judged_heads] for x in found]
     if dist.get_rank() == 0:
         true = exact.attention(*(x[:, :options.judged_heads] for x in problem))
         for tensor, got, want in zip(("o", "dq", "dk", "dv"), found, true):
