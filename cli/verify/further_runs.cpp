@@ -9,6 +9,7 @@
 
 #include "cli/progress.h"
 #include "cli/screen.h"
+#include "cli/workers/dealing.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {
@@ -24,15 +25,19 @@ bool worth_repeating(const reports::CaseResult& test) {
   return test.verdict == Status::kFail && test.seconds <= kLongest;
 }
 
-// Until a run does not end by itself: another would cost another deadline.
+// As many at a time as there are workers, each of which has one. Until a run does not end by itself: others would cost
+// another deadline.
 std::string further_runs_of(const parity::Case& test, const SupervisorOptions& options) {
+  const int at_a_time = is_small(test) ? std::clamp(options.jobs, 1, kRuns) : 1;
   int runs = 0, failed = 0;
-  while (runs < kRuns) {
-    const Status verdict = supervise({test}, options).front().verdict;
-    if (verdict == Status::kSkipped) return "";
-    ++runs;
-    failed += verdict == Status::kPass ? 0 : 1;
-    if (verdict == Status::kHang || verdict == Status::kCrash) break;
+  for (bool ended = true; ended && runs < kRuns;) {
+    const std::vector<parity::Case> some(static_cast<size_t>(std::min(at_a_time, kRuns - runs)), test);
+    for (const reports::CaseResult& run : supervise(some, options)) {
+      if (run.verdict == Status::kSkipped) return "";
+      ++runs;
+      failed += run.verdict == Status::kPass ? 0 : 1;
+      ended = ended && run.verdict != Status::kHang && run.verdict != Status::kCrash;
+    }
   }
   return reports::failed_again(failed, runs);
 }

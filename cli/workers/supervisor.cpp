@@ -264,10 +264,15 @@ class Supervision {
 
 // Ranks wait for each other: one worker more than cores fills what they leave idle.
 int default_jobs(const std::vector<parity::Case>& cases) {
-  constexpr unsigned kMost = 8;
-  if (parity::any_on_cuda(cases) && gpus_are_exclusive())
-    return 1;
-  return static_cast<int>(std::min(std::thread::hardware_concurrency() + 1, kMost));
+  constexpr size_t kMost = 8, kCasesToStart = 12;
+  size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, kMost);
+  if (parity::any_on_cuda(cases)) {
+    if (gpus_are_exclusive()) return 1;
+    const auto foreign = std::ranges::count_if(cases, [](const parity::Case& test) { return !test.is_ours(); });
+    if (static_cast<size_t>(foreign) == cases.size())
+      jobs = std::min(jobs, (cases.size() + kCasesToStart - 1) / kCasesToStart);
+  }
+  return static_cast<int>(jobs);
 }
 
 double deadline_of(const parity::Case& test) {

@@ -66,8 +66,9 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
     result.words = {transport.mpirun, "-n", std::to_string(transport.ranks)};
     result.environment = mpi_environment();
   }
-  if (transport.threads > 0)
-    result.environment["OMP_NUM_THREADS"] = std::to_string(transport.threads);
+  if (transport.threads > 0 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    for (const char* name : {"OMP_NUM_THREADS", "RINGCHECK_SHARE_OF_CORES"})  // the second: that no user said the first
+      result.environment[name] = std::to_string(transport.threads);
   // Threads that spin while they wait make a busy machine six times slower.
   result.environment["OMP_WAIT_POLICY"] = "passive";
   std::erase_if(result.environment, [](const auto& variable) {

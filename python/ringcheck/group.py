@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from typing import Any
 
@@ -34,6 +35,17 @@ def left() -> None:
 
     if distributed.is_initialized():
         distributed.destroy_process_group()
+
+
+def broken_off() -> None:
+    """There is none from here on, and what waits in it on a GPU for a rank that has failed ends: NCCL does not see that
+    by itself."""
+    from torch import distributed
+    from torch.distributed import distributed_c10d
+
+    with contextlib.suppress(ValueError):  # another thread did it
+        if distributed.is_initialized():
+            distributed_c10d._abort_process_group()
 
 
 class Meetings:

@@ -92,8 +92,10 @@ class Ranks:
     def _called(self, question: dict) -> dict:
         from ringcheck import rank
 
+        on_gpu = question["case"]["parts"]["device"] == "cuda"
         try:
-            return rank.answered(self._rank, question, self._subject, self._function)
+            with self._together.ends_with_others() if on_gpu else contextlib.nullcontext():
+                return rank.answered(self._rank, question, self._subject, self._function)
         except SystemExit as error:
             return {"error": f"{self._subject.name} exits with {error.code}"}
         except KeyboardInterrupt:
@@ -117,11 +119,21 @@ def most_ranks(case: Case) -> int:
     return 0 if gpus >= int(os.environ.get("LOCAL_WORLD_SIZE", case.world)) else max(1, gpus)
 
 
+def _load_cuda() -> None:
+    """What libringcheck_cuda.so is linked to and torch has not loaded by itself, from the folders beside torch."""
+    import torch
+
+    if torch.cuda.is_available():
+        for found in pathlib.Path(torch.__file__).parents[1].glob("nvidia/*/lib/libnvrtc.so.*"):
+            ctypes.CDLL(str(found), mode=ctypes.RTLD_GLOBAL)
+
+
 @functools.cache
 def _entry() -> tuple:
     """The function of the library, and the type of what it calls."""
     import torch  # noqa: F401  its LibTorch is the one that the library finds
 
+    _load_cuda()
     answer = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
     verify = ctypes.CDLL(str(library())).ringcheck_verify_python
     verify.argtypes = (ctypes.c_int32, ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, answer)

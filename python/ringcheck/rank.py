@@ -49,7 +49,7 @@ class Rank:
         case = Case.of(question["case"])
         if case.device == "cuda":
             torch.cuda.set_device(self._meetings.gpu(question["group"]["world_ranks"][question["rank"]]))
-        group = self._meetings.meet(question["group"], question["rank"])
+        group = self._meetings.meet(question["group"] | {"device": case.device}, question["rank"])
         call = torch_tensors.Call(case, question["inputs"], self._there)
         case = dataclasses.replace(case, rank=question["rank"], positions=call.positions, d_o=call.d_o)
         sent = traffic.Sent(question["group"]["world_ranks"])
@@ -66,6 +66,8 @@ class Rank:
                     raise
         call.check_inputs()
         outputs = self._back.write(torch_tensors, tensors, question.get("back", 0))
+        if case.device == "cuda":
+            torch.cuda.synchronize()  # behind the copies: what it left unfinished is not waited for before them
         return {"outputs": outputs, "messages": sent.messages, "peak": most.peak}
 
     def _solve(self, question: dict) -> dict:

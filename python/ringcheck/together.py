@@ -8,16 +8,20 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+from torch import distributed
 from torch.distributed import PrefixStore, TCPStore
 
 from ringcheck import group
 
 AGENT = "TORCHELASTIC_USE_AGENT_STORE"  #: where it is True, torchrun keeps the store; else rank 0 does
 PIECE = 1 << 20  # bytes of one value
+LOOK = 0.05  # seconds between two looks at the others
 TO_HEAR = 60.0  # seconds, of the others before rank 0 ends its store
 
 _meetings = itertools.count()
@@ -32,7 +36,9 @@ class Together:
         store = TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=self._keeps,
                          wait_for_workers=False, timeout=group.LONG)
         restarts = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        self._store = PrefixStore(f"ringcheck in Python {restarts} {next(_meetings)}", store)
+        prefix = f"ringcheck in Python {restarts} {next(_meetings)}"
+        self._store = PrefixStore(prefix, store)
+        self._watched = PrefixStore(prefix, store.clone())  # while the other one waits
         self._told = self._calls = self._groups = 0
         self._ranks: list[int] | None = None  # of the process group that there is
 
@@ -71,13 +77,35 @@ class Together:
             store = PrefixStore(f"group {self._groups}", self._store)
             self._groups += 1
             self._ranks = ranks
-            return group.made(store, rank, len(ranks))
+            made = group.made(store, rank, len(ranks))
+            if meeting.get("device") == "cuda":  # NCCL's ranks meet here, not where one of them may have failed before
+                distributed.all_reduce(torch.zeros(1, device="cuda"))
+                torch.cuda.synchronize()
+            return made
         return group.there()
 
     def part(self) -> None:
         """Without that group; whoever waits in it for this rank need not."""
         self._ranks = None
         group.left()
+
+    @contextlib.contextmanager
+    def ends_with_others(self) -> Iterator[None]:
+        """Where another rank fails meanwhile, the group is broken off here as well: on a GPU nobody else would tell."""
+        failed, over = self._watched.add("failed", 0), threading.Event()
+
+        def watch() -> None:
+            while not over.wait(LOOK):
+                if self._watched.add("failed", 0) != failed:
+                    return group.broken_off()
+
+        watcher = threading.Thread(target=watch, name="ringcheck: others", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
 
     def gpu(self, _: int) -> int:
         """Of this rank."""
@@ -90,6 +118,7 @@ class Together:
         said = "good"
         if "error" in answer:
             said = f"{self._store.add('failed', 1)} {answer['error']}"
+            group.broken_off()
             self.part()
         self._store.set(f"{key} {self.rank}", said)
         everybody = [text.decode() for text in self._store.multi_get([f"{key} {rank}" for rank in range(self.size)])]

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ringcheck.case import Case
-from ringcheck.memory import Memory, OwnMemory
+from ringcheck.memory import Memory, OwnMemory, Span
 from ringcheck.subject import Refused
 
 _DTYPES = {"float64": torch.float64, "float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
@@ -25,14 +25,14 @@ def device_of(case: Case) -> torch.device:
     return torch.device("cuda", torch.cuda.current_device()) if case.device == "cuda" else torch.device("cpu")
 
 
-def read(one: dict, memory: Memory | OwnMemory) -> torch.Tensor:
+def read(one: dict, span: Span) -> torch.Tensor:
     """Where the judge wrote it, with the strides that the list says."""
     dtype, shape, strides = _DTYPES[one["dtype"]], one["shape"], one["strides"]
     spanned = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides)) if all(shape) else 0
     if spanned == 0:
         return torch.empty(shape, dtype=dtype)
-    bytes_of = memory.span(one["offset"], spanned * dtype.itemsize)
-    return torch.frombuffer(bytes_of, dtype=dtype).as_strided(shape, strides)
+    there = torch.frombuffer(span(one["offset"], spanned * dtype.itemsize), dtype=dtype)
+    return torch.empty(0, dtype=dtype).set_(there.untyped_storage(), 0, shape, strides)  # no view, but a tensor of its own
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
@@ -70,13 +70,21 @@ class Call:
     """One call of a function on a rank: its leaves, and what came of it."""
 
     def __init__(self, case: Case, listed: list[dict], memory: Memory | OwnMemory) -> None:
-        self._given = {one["name"]: read(one, memory) for one in listed}
-        device = device_of(case)
-        self.positions = self._given["positions"].clone().to(device)
-        self.d_o = self._given["d_o"].clone(memory_format=torch.preserve_format).to(device)
-        self.q, self.k, self.v = (
-            self._given[name].clone(memory_format=torch.preserve_format).to(device).requires_grad_() for name in "qkv")
+        self._given = {one["name"]: read(one, memory.span) for one in listed}
+        own = self._own(listed, memory, device_of(case))
+        self.positions, self.d_o = own["positions"].clone(), own["d_o"]  # a function may keep its positions
+        self.q, self.k, self.v = (own[name].requires_grad_() for name in "qkv")
         self._before = {"q": self.q, "k": self.k, "v": self.v, "d_o": self.d_o}
+
+    def _own(self, listed: list[dict], memory: Memory | OwnMemory, device: torch.device) -> dict[str, torch.Tensor]:
+        """What the function may write into without changing what was given; without gaps."""
+        if device.type != "cpu":
+            return {name: given.to(device) for name, given in self._given.items()}
+        if isinstance(memory, OwnMemory):
+            return {name: given.clone() for name, given in self._given.items()}
+        span = memory.on_write()
+        pages = {one["name"]: read(one, span) for one in listed}
+        return {name: one if one.is_contiguous() else one.clone() for name, one in pages.items()}
 
     def gradients(self, o: torch.Tensor, shows: tuple[str, ...]) -> dict[str, torch.Tensor]:
         """Of sum(o d_o), by autograd."""

@@ -4,6 +4,7 @@
 hosts as well; and what ends a process is named."""
 
 import json
+import time
 
 import pytest
 import ringcheck
@@ -115,6 +116,27 @@ def test_several_hosts(tmp_path):
     assert len(said) == 1 and "['pass']" in said.pop()
     for run in torchrun(script, "beside", hosts=2):
         assert run.returncode != 0 and "2 ranks on 2 hosts" in run.stderr and "start all ranks on one host" in run.stderr, run.stderr
+
+
+def test_a_wait_ends_with_another_rank(monkeypatch):
+    from ringcheck.together import Together
+    from torch import distributed
+
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    monkeypatch.setenv("MASTER_PORT", "0")
+    monkeypatch.delenv("TORCHELASTIC_USE_AGENT_STORE", raising=False)
+    together = Together(0, 1)
+    together.meet({"world_ranks": [0]}, 0)
+    with together.ends_with_others():
+        assert distributed.is_initialized()
+    assert distributed.is_initialized(), "nobody failed"
+    with together.ends_with_others():
+        together._store.add("failed", 1)
+        until = time.monotonic() + 20
+        while distributed.is_initialized() and time.monotonic() < until:
+            time.sleep(0.01)
+    assert not distributed.is_initialized()
+    together.end()
 
 
 def test_refused_where_it_cannot_be():

@@ -18,8 +18,9 @@ extern char** environ;
 namespace ringcheck::parity {
 namespace {
 
-// One thread a rank, where the user says no other number: a pool of them would not survive a fork.
-constexpr const char* kThreads = "OMP_NUM_THREADS";
+// One thread a rank, where the user says no other number: a pool of them would not survive a fork, and a rank that is
+// no copy of its interpreter loads everything again. What the supervisor says of its worker is no user's.
+constexpr const char *kThreads = "OMP_NUM_THREADS", *kNoUsers = "RINGCHECK_SHARE_OF_CORES";
 constexpr int kSocket = 3;  // of the child: what interpreter.py knows it by
 
 std::string interpreter() {
@@ -31,11 +32,16 @@ std::string interpreter() {
 std::vector<std::string> own_variables() {
   const std::string paths = "LD_LIBRARY_PATH=", before = "RINGCHECK_LIBRARY_PATH=";
   std::vector<std::string> variables;
-  if (std::getenv(kThreads) == nullptr) variables.push_back(std::string(kThreads) + "=1");
   std::optional<std::string> was;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     variables.emplace_back(*variable);
     if (variables.back().starts_with(before)) was = variables.back().substr(before.size());
+  }
+  if (std::getenv(kThreads) == nullptr || std::getenv(kNoUsers) != nullptr) {
+    std::erase_if(variables, [](const std::string& one) {
+      return one.starts_with(std::string(kThreads) + "=") || one.starts_with(std::string(kNoUsers) + "=");
+    });
+    variables.push_back(std::string(kThreads) + "=1");
   }
   if (!was) return variables;
   std::erase_if(variables, [&](const std::string& one) { return one.starts_with(paths); });
