@@ -16,6 +16,10 @@ ALIGNMENT = 64
 Span = Callable[[int, int], memoryview]
 
 
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
 class Memory:
     """Shared with the judge: the bytes behind a descriptor, as many as there are."""
 
@@ -39,12 +43,12 @@ class Memory:
         return lambda offset, size: memoryview(mapped)[offset:offset + size]
 
     def write(self, framework: Any, tensors: dict[str, Any], end: int) -> list[dict]:
-        """Copies tensors into it, from the byte `end` on, and says where they stand."""
-        listed = []
+        """Copies tensors into it, not before the byte `end`, and says where they stand."""
+        listed, end = [], _aligned(end)
         for name, tensor in tensors.items():
             dtype, shape, size = framework.described(name, tensor)
             listed.append({"name": name, "dtype": dtype, "shape": shape, "offset": end, "bytes": size})
-            end = -(-(end + size) // ALIGNMENT) * ALIGNMENT
+            end = _aligned(end + size)
         if end > os.fstat(self._descriptor).st_size:
             os.ftruncate(self._descriptor, end)
         view = self._mapped() if end else memoryview(b"")  # which cannot be mapped
