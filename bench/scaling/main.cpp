@@ -3,7 +3,7 @@
 //
 // ringcheck_scaling: verify, then time cases beside the same problem on one device. Alone it makes
 // thread worlds; started as ranks (mpirun -n 4 ringcheck_scaling ...) they are the world, with NCCL
-// for what lies on GPUs.
+// for what lies on GPUs, or the transports that --transport names, each case over one after the other.
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +23,7 @@
 #include "cli/plan/pick.h"
 #include "cli/read_json.h"
 #include "cli/to_result.h"
+#include "cli/transport.h"
 #include "cli/usage_error.h"
 #include "cp/device/cuda_library.h"
 #include "cp/worlds/job.h"
@@ -37,6 +38,7 @@ constexpr std::chrono::minutes kDeadline{5};
 
 struct Options {
   std::vector<std::string> cases;
+  std::vector<std::string> transports;
   std::string json, figures;
   bool figures_given = false;
   int pairs = 10;
@@ -59,6 +61,7 @@ class Worlds {
   virtual Timing time(const parity::Case& test, int pairs) = 0;
   // The same problem on each device of the case by itself, all at once.
   virtual Alone time_alone(const parity::Case& test, int pairs) = 0;
+  virtual void over(const std::string& /*transport*/) {}  // what follows, between GPUs of processes
   virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
 };
 
@@ -98,7 +101,10 @@ class Threads final : public Worlds {
 
 class Ranks final : public Worlds {
  public:
-  Ranks(const Launcher& launcher, int64_t sample) : job_(joined(launcher)), sample_(sample) { at::set_num_threads(1); }
+  Ranks(const Launcher& launcher, const std::vector<std::string>& transports, int64_t sample)
+      : job_(joined(launcher, transports)), sample_(sample) {
+    at::set_num_threads(1);
+  }
   bool speaks() const override { return job_->rank() == 0; }
   Judged verify(const parity::Case& test) override {
     const auto world = world_of(test);
@@ -116,12 +122,16 @@ class Ranks final : public Worlds {
   Alone time_alone(const parity::Case& test, int pairs) override {
     return bench::time_alone(*world_of(test), test, pairs);
   }
+  void over(const std::string& transport) override { transport_ = transport; }
   void abandon(int code) override { job_->abort(code); }
 
  private:
-  static std::unique_ptr<Job> joined(const Launcher& launcher) {
+  static std::unique_ptr<Job> joined(const Launcher& launcher,
+                                     const std::vector<std::string>& transports) {
     try {
-      return Job::join(launcher);
+      auto job = Job::join(launcher);
+      for (const std::string& transport : transports) job->join_gpus(transport);
+      return job;
     } catch (const std::exception& error) {
       throw parity::BadCase(error.what());
     }
@@ -131,16 +141,19 @@ class Ranks final : public Worlds {
       throw parity::BadCase("the case has a world of " + std::to_string(test.world) +
                             ", there are " + std::to_string(job_->size()) +
                             " ranks; start as many ranks as the case has");
-    return job_->world(parity::device_type_of(test), kDeadline);
+    return job_->world(parity::device_type_of(test), kDeadline, transport_);
   }
 
   std::unique_ptr<Job> job_;
+  std::string transport_ = kUsualGpuTransport;
   int64_t sample_;
 };
 
 // The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
 // no speed.
-void measure(Worlds& worlds, const parity::Case& test, const Options& options, reports::Result& result) {
+void measure(Worlds& worlds, const parity::Case& test, const std::string& transport,
+             const Options& options, reports::Result& result) {
+  worlds.over(transport);
   const auto begin = std::chrono::steady_clock::now();
   const Judged judged = worlds.verify(test);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -150,12 +163,15 @@ void measure(Worlds& worlds, const parity::Case& test, const Options& options, r
   result.cases.push_back(cli::to_result(test, reports::parse_status(parity::to_text(judged.status)), reason));
   result.cases.back().seconds = took.count();
   cli::note_sample(options.sample, result.cases.back());
+  cli::note_transport(transport, result.cases.back());
   if (!passes) return;
   const Alone alone = worlds.time_alone(test, options.pairs);
   const Timing timing = worlds.time(test, options.pairs);
   if (!worlds.speaks()) return;
-  for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone}))
+  for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone})) {
+    cli::note_transport(transport, measurement.parts);
     result.measurements.push_back(std::move(measurement));
+  }
 }
 
 // What strategy auto goes by, where a case has it.
@@ -197,6 +213,10 @@ std::vector<parity::Case> cases_of(const Options& options, bool launched, bool s
   return cases;
 }
 
+std::vector<std::string> transports_of(const Options& options) {
+  return options.transports.empty() ? std::vector<std::string>{kUsualGpuTransport} : options.transports;
+}
+
 reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases,
                           const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
@@ -206,7 +226,8 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   result.environment.command = "ringcheck_scaling --pairs " + std::to_string(options.pairs) +
                                (options.sample > 0 ? " --sample " + std::to_string(options.sample) : "");
   if (parity::any_on_cuda(cases)) result.environment.device = describe_gpus();
-  for (const parity::Case& test : cases) measure(worlds, test, options, result);
+  for (const parity::Case& test : cases)
+    for (const std::string& transport : transports_of(options)) measure(worlds, test, transport, options, result);
   result.summary = reports::summary_of(result.cases);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   result.environment.wall_seconds = wall.count();
@@ -220,12 +241,18 @@ int run(const Options& options) {
   if (!options.json.empty() && speaks)
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
-  if (launcher) worlds = std::make_unique<Ranks>(*launcher, options.sample);
+  for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
+  if (launcher) worlds = std::make_unique<Ranks>(*launcher, options.transports, options.sample);
   else worlds = std::make_unique<Threads>(options.sample);
   reports::Result result;
   try {
     result = result_of(*worlds, cases, options);
-    if (launcher) result.environment.launcher = describe(*launcher);
+    if (launcher) {
+      result.environment.launcher = describe(*launcher);
+      for (const std::string& transport : transports_of(options))
+        result.environment.transport += (result.environment.transport.empty() ? "" : "; ") +
+                                        cli::transport_text(transport, *launcher, cases);
+    }
   } catch (const std::exception& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
     worlds->abandon(5);
@@ -255,6 +282,10 @@ int main(int argc, char** argv) {
   program.add_option("--sample", options.sample,
                      "verify N random queries and keys of each head, where the sequence is longer")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  program
+      .add_option("--transport", options.transports,
+                  ringcheck::cli::transport_help() + "; several: each case over one after the other")
+      ->delimiter(',');
   const CLI::Option* figures = program.add_option(
       "--figures", options.figures, "what auto goes by, a result of this program; default: that of two H200");
   program.add_option("--json", options.json, "where to write what is printed");
