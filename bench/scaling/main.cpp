@@ -4,12 +4,9 @@
 // ringcheck_scaling: verify, then time cases beside the same problem on one device. Alone it makes
 // thread worlds; started as ranks (mpirun -n 4 ringcheck_scaling ...) they are the world, with NCCL
 // for what lies on GPUs, or the transports that --transport names, each case over one after the other.
-#include <ATen/Parallel.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +14,7 @@
 
 #include "bench/scaling/judged.h"
 #include "bench/scaling/scaled.h"
+#include "bench/scaling/worlds.h"
 #include "cli/environment.h"
 #include "cli/files.h"
 #include "cli/plan/known.h"
@@ -26,15 +24,14 @@
 #include "cli/transport.h"
 #include "cli/usage_error.h"
 #include "cp/device/cuda_library.h"
-#include "cp/worlds/job.h"
-#include "parity/judge/runner.h"
+#include "cp/device/moment.h"
+#include "cp/worlds/launcher.h"
+#include "cp/worlds/session.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 
 namespace ringcheck::bench {
 namespace {
-
-constexpr std::chrono::minutes kDeadline{5};
 
 struct Options {
   std::vector<std::string> cases;
@@ -43,110 +40,6 @@ struct Options {
   bool figures_given = false;
   int pairs = 10;
   int64_t sample = 0;
-};
-
-// A thread world shares what devices there are.
-int devices_of(const parity::Case& test) {
-  return test.world_kind == "thread"
-             ? std::min(test.world, device_count(parity::device_type_of(test)))
-             : test.world;
-}
-
-// How the ranks of this program exist.
-class Worlds {
- public:
-  virtual ~Worlds() = default;
-  virtual bool speaks() const = 0;  // prints and writes
-  virtual Judged verify(const parity::Case& test) = 0;
-  virtual Timing time(const parity::Case& test, int pairs) = 0;
-  // The same problem on each device of the case by itself, all at once.
-  virtual Alone time_alone(const parity::Case& test, int pairs) = 0;
-  virtual void over(const std::string& /*transport*/) {}  // what follows, between GPUs of processes
-  virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
-};
-
-// What rank 0 of a world of threads comes to; what is timed is not filled with NaN before.
-template <class Result>
-Result of_first(int size, const parity::Case& test, const std::function<Result(Communicator&)>& body) {
-  Result first;
-  run({.size = size, .deadline = kDeadline, .device = parity::device_type_of(test), .fills = false},
-      [&](Communicator& comm) {
-        Result own = body(comm);
-        if (comm.rank() == 0) first = std::move(own);
-      });
-  return first;
-}
-
-class Threads final : public Worlds {
- public:
-  explicit Threads(int64_t sample) : sample_(sample) {}
-  bool speaks() const override { return true; }
-  Judged verify(const parity::Case& test) override {
-    parity::RunOptions options;
-    options.deadline = kDeadline;
-    options.judging.sample = sample_;
-    const parity::Verdict verdict = parity::verify(test, options);
-    return judged(verdict);
-  }
-  Timing time(const parity::Case& test, int pairs) override {
-    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
-  }
-  Alone time_alone(const parity::Case& test, int pairs) override {
-    return of_first<Alone>(devices_of(test), test, [&](Communicator& comm) { return bench::time_alone(comm, test, pairs); });
-  }
-
- private:
-  int64_t sample_;
-};
-
-class Ranks final : public Worlds {
- public:
-  Ranks(const Launcher& launcher, const std::vector<std::string>& transports, int64_t sample)
-      : job_(joined(launcher, transports)), sample_(sample) {
-    at::set_num_threads(1);
-  }
-  bool speaks() const override { return job_->rank() == 0; }
-  Judged verify(const parity::Case& test) override {
-    const auto world = world_of(test);
-    parity::ProcessRanks ranks(*world);
-    parity::RunOptions options;
-    options.judging.sample = sample_;
-    const auto verdict = parity::verify(test, ranks, options);
-    Judged own = verdict ? judged(*verdict) : Judged();
-    own.status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own.status)));
-    return own;
-  }
-  Timing time(const parity::Case& test, int pairs) override {
-    return time_passes(*world_of(test), test, pairs);
-  }
-  Alone time_alone(const parity::Case& test, int pairs) override {
-    return bench::time_alone(*world_of(test), test, pairs);
-  }
-  void over(const std::string& transport) override { transport_ = transport; }
-  void abandon(int code) override { job_->abort(code); }
-
- private:
-  static std::unique_ptr<Job> joined(const Launcher& launcher,
-                                     const std::vector<std::string>& transports) {
-    try {
-      auto job = Job::join(launcher);
-      for (const std::string& transport : transports) job->join_gpus(transport);
-      return job;
-    } catch (const std::exception& error) {
-      throw parity::BadCase(error.what());
-    }
-  }
-  std::unique_ptr<Communicator> world_of(const parity::Case& test) {
-    if (test.world != job_->size())
-      throw parity::BadCase("the case has a world of " + std::to_string(test.world) +
-                            ", there are " + std::to_string(job_->size()) +
-                            " ranks; start as many ranks as the case has");
-    return job_->world(parity::device_type_of(test), kDeadline, transport_);
-  }
-
-  std::unique_ptr<Job> job_;
-  std::string transport_ = kUsualGpuTransport;
-  int64_t sample_;
 };
 
 // The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
@@ -242,8 +135,8 @@ int run(const Options& options) {
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
   for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
-  if (launcher) worlds = std::make_unique<Ranks>(*launcher, options.transports, options.sample);
-  else worlds = std::make_unique<Threads>(options.sample);
+  if (launcher) worlds = ranks_of(*launcher, options.transports, options.sample);
+  else worlds = threads(options.sample);
   reports::Result result;
   try {
     result = result_of(*worlds, cases, options);
