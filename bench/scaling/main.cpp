@@ -3,13 +3,10 @@
 //
 // ringcheck_scaling: verify, then time cases beside the same problem on one device. Alone it makes
 // thread worlds; started as ranks (mpirun -n 4 ringcheck_scaling ...) they are the world, with NCCL
-// for what lies on GPUs.
-#include <ATen/Parallel.h>
-
+// for what lies on GPUs, or the transports that --transport names, each case over one after the other.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,130 +14,39 @@
 
 #include "bench/scaling/judged.h"
 #include "bench/scaling/scaled.h"
+#include "bench/scaling/worlds.h"
 #include "cli/environment.h"
 #include "cli/files.h"
 #include "cli/plan/known.h"
 #include "cli/plan/pick.h"
 #include "cli/read_json.h"
 #include "cli/to_result.h"
+#include "cli/transport.h"
 #include "cli/usage_error.h"
 #include "cp/device/cuda_library.h"
-#include "cp/worlds/job.h"
-#include "parity/judge/runner.h"
+#include "cp/device/moment.h"
+#include "cp/worlds/launcher.h"
+#include "cp/worlds/session.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 
 namespace ringcheck::bench {
 namespace {
 
-constexpr std::chrono::minutes kDeadline{5};
-
 struct Options {
   std::vector<std::string> cases;
+  std::vector<std::string> transports;
   std::string json, figures;
   bool figures_given = false;
   int pairs = 10;
   int64_t sample = 0;
 };
 
-// A thread world shares what devices there are.
-int devices_of(const parity::Case& test) {
-  return test.world_kind == "thread"
-             ? std::min(test.world, device_count(parity::device_type_of(test)))
-             : test.world;
-}
-
-// How the ranks of this program exist.
-class Worlds {
- public:
-  virtual ~Worlds() = default;
-  virtual bool speaks() const = 0;  // prints and writes
-  virtual Judged verify(const parity::Case& test) = 0;
-  virtual Timing time(const parity::Case& test, int pairs) = 0;
-  // The same problem on each device of the case by itself, all at once.
-  virtual Alone time_alone(const parity::Case& test, int pairs) = 0;
-  virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
-};
-
-// What rank 0 of a world of threads comes to; what is timed is not filled with NaN before.
-template <class Result>
-Result of_first(int size, const parity::Case& test, const std::function<Result(Communicator&)>& body) {
-  Result first;
-  run({.size = size, .deadline = kDeadline, .device = parity::device_type_of(test), .fills = false},
-      [&](Communicator& comm) {
-        Result own = body(comm);
-        if (comm.rank() == 0) first = std::move(own);
-      });
-  return first;
-}
-
-class Threads final : public Worlds {
- public:
-  explicit Threads(int64_t sample) : sample_(sample) {}
-  bool speaks() const override { return true; }
-  Judged verify(const parity::Case& test) override {
-    parity::RunOptions options;
-    options.deadline = kDeadline;
-    options.judging.sample = sample_;
-    const parity::Verdict verdict = parity::verify(test, options);
-    return judged(verdict);
-  }
-  Timing time(const parity::Case& test, int pairs) override {
-    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
-  }
-  Alone time_alone(const parity::Case& test, int pairs) override {
-    return of_first<Alone>(devices_of(test), test, [&](Communicator& comm) { return bench::time_alone(comm, test, pairs); });
-  }
-
- private:
-  int64_t sample_;
-};
-
-class Ranks final : public Worlds {
- public:
-  Ranks(const Launcher& launcher, int64_t sample) : job_(joined(launcher)), sample_(sample) { at::set_num_threads(1); }
-  bool speaks() const override { return job_->rank() == 0; }
-  Judged verify(const parity::Case& test) override {
-    const auto world = world_of(test);
-    parity::ProcessRanks ranks(*world);
-    parity::RunOptions options;
-    options.judging.sample = sample_;
-    const auto verdict = parity::verify(test, ranks, options);
-    Judged own = verdict ? judged(*verdict) : Judged();
-    own.status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own.status)));
-    return own;
-  }
-  Timing time(const parity::Case& test, int pairs) override {
-    return time_passes(*world_of(test), test, pairs);
-  }
-  Alone time_alone(const parity::Case& test, int pairs) override {
-    return bench::time_alone(*world_of(test), test, pairs);
-  }
-  void abandon(int code) override { job_->abort(code); }
-
- private:
-  static std::unique_ptr<Job> joined(const Launcher& launcher) {
-    try {
-      return Job::join(launcher);
-    } catch (const std::exception& error) {
-      throw parity::BadCase(error.what());
-    }
-  }
-  std::unique_ptr<Communicator> world_of(const parity::Case& test) {
-    if (test.world != job_->size())
-      throw parity::BadCase("the case has a world of " + std::to_string(test.world) +
-                            ", there are " + std::to_string(job_->size()) +
-                            " ranks; start as many ranks as the case has");
-    return job_->world(parity::device_type_of(test), kDeadline);
-  }
-
-  std::unique_ptr<Job> job_;
-  int64_t sample_;
-};
-
 // The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
 // no speed.
-void measure(Worlds& worlds, const parity::Case& test, const Options& options, reports::Result& result) {
+void measure(Worlds& worlds, const parity::Case& test, const std::string& transport,
+             const Options& options, reports::Result& result) {
+  worlds.over(transport);
   const auto begin = std::chrono::steady_clock::now();
   const Judged judged = worlds.verify(test);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -150,12 +56,15 @@ void measure(Worlds& worlds, const parity::Case& test, const Options& options, r
   result.cases.push_back(cli::to_result(test, reports::parse_status(parity::to_text(judged.status)), reason));
   result.cases.back().seconds = took.count();
   cli::note_sample(options.sample, result.cases.back());
+  cli::note_transport(transport, result.cases.back());
   if (!passes) return;
   const Alone alone = worlds.time_alone(test, options.pairs);
   const Timing timing = worlds.time(test, options.pairs);
   if (!worlds.speaks()) return;
-  for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone}))
+  for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone})) {
+    cli::note_transport(transport, measurement.parts);
     result.measurements.push_back(std::move(measurement));
+  }
 }
 
 // What strategy auto goes by, where a case has it.
@@ -197,6 +106,10 @@ std::vector<parity::Case> cases_of(const Options& options, bool launched, bool s
   return cases;
 }
 
+std::vector<std::string> transports_of(const Options& options) {
+  return options.transports.empty() ? std::vector<std::string>{kUsualGpuTransport} : options.transports;
+}
+
 reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases,
                           const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
@@ -206,7 +119,8 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   result.environment.command = "ringcheck_scaling --pairs " + std::to_string(options.pairs) +
                                (options.sample > 0 ? " --sample " + std::to_string(options.sample) : "");
   if (parity::any_on_cuda(cases)) result.environment.device = describe_gpus();
-  for (const parity::Case& test : cases) measure(worlds, test, options, result);
+  for (const parity::Case& test : cases)
+    for (const std::string& transport : transports_of(options)) measure(worlds, test, transport, options, result);
   result.summary = reports::summary_of(result.cases);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   result.environment.wall_seconds = wall.count();
@@ -220,12 +134,18 @@ int run(const Options& options) {
   if (!options.json.empty() && speaks)
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
-  if (launcher) worlds = std::make_unique<Ranks>(*launcher, options.sample);
-  else worlds = std::make_unique<Threads>(options.sample);
+  for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
+  if (launcher) worlds = ranks_of(*launcher, options.transports, options.sample);
+  else worlds = threads(options.sample);
   reports::Result result;
   try {
     result = result_of(*worlds, cases, options);
-    if (launcher) result.environment.launcher = describe(*launcher);
+    if (launcher) {
+      result.environment.launcher = describe(*launcher);
+      for (const std::string& transport : transports_of(options))
+        result.environment.transport += (result.environment.transport.empty() ? "" : "; ") +
+                                        cli::transport_text(transport, *launcher, cases);
+    }
   } catch (const std::exception& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
     worlds->abandon(5);
@@ -255,6 +175,10 @@ int main(int argc, char** argv) {
   program.add_option("--sample", options.sample,
                      "verify N random queries and keys of each head, where the sequence is longer")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  program
+      .add_option("--transport", options.transports,
+                  ringcheck::cli::transport_help() + "; several: each case over one after the other")
+      ->delimiter(',');
   const CLI::Option* figures = program.add_option(
       "--figures", options.figures, "what auto goes by, a result of this program; default: that of two H200");
   program.add_option("--json", options.json, "where to write what is printed");

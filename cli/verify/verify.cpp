@@ -25,6 +25,7 @@
 #include "cli/verify/sample.h"
 #include "cli/verify/selection.h"
 #include "cli/subcommand.h"
+#include "cli/transport.h"
 #include "cli/workers/supervisor.h"
 #include "cli/verify/verify_report.h"
 #include "cp/worlds/launcher.h"
@@ -44,6 +45,7 @@ struct Options {
   std::string planted;  // a fault of the judging
   std::string waivers;  // a file
   std::string bundle;   // a folder
+  std::string transport;
   std::optional<int> jobs;
   bool list = false;
   bool coverage = false;
@@ -81,21 +83,23 @@ SupervisorOptions conduct(const Options& options) {
   result.planted = options.planted;
   result.bundles = options.bundle;
   result.timelines = options.telling.timelines;
+  result.transport = transport_or_usual(options.transport);
   return result;
 }
 
-std::string supervised_transport(const std::vector<parity::Case>& cases) {
+std::string supervised_transport(const std::string& transport,
+                                 const std::vector<parity::Case>& cases) {
   if (!parity::any_on_cuda(cases))
     return "threads of one process, or processes under mpirun";
   return "threads of one process on " + std::to_string(device_count(at::kCUDA)) +
-         " GPUs, or processes under mpirun over NCCL";
+         " GPUs, or processes under mpirun over " + transport_name(transport);
 }
 
 int run_supervised(const Options& options, const Selection& selection) {
   { const TemporaryFolder for_workers; }  // or it is refused here, before anything is said
   const BundleFolder bundles(options.bundle);
   VerifyReport report(options.telling, selection, "no launcher",
-                      supervised_transport(selection.cases));
+                      supervised_transport(options.transport, selection.cases));
   report.begin();
   SupervisorOptions supervisor = conduct(options);
   supervisor.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases);
@@ -122,7 +126,7 @@ int run_first(const Options& options, const Selection& selection, const Launcher
   const BundleFolder bundles(options.bundle);
   Record record(options.telling.json, options.telling.junit, ranks_of(launcher));
   VerifyReport report(options.telling, selection, describe(launcher),
-                      transport_of(launcher, selection.cases));
+                      transport_text(options.transport, launcher, selection.cases));
   record.journal().head(report.nothing_ran());
   report.begin();
   const RanksReport told{record,
@@ -170,6 +174,7 @@ int run(Options options) {
   if (options.sample)
     options.telling.sample = sample_of(*options.sample);
   options.telling.deadline = options.deadline;
+  options.telling.transport = options.transport;
   if (!options.waivers.empty()) options.telling.waivers = read_waivers(options.waivers);
   options.telling.clean = !options.cases.asked.clean.empty();
   const Asked asked = asked_of(options.cases);
@@ -178,6 +183,7 @@ int run(Options options) {
   if (launcher)
     adopt(*launcher, !options.cases.asked.cases.empty() || !options.cases.lists.at("world").empty(),
           selection.cases);
+  if (!launcher || launcher->rank <= 0) check_transport(options.transport, selection.cases);
   if (options.coverage)
     return launcher && launcher->rank > 0 ? 0 : report_coverage(asked, selection);
   if (options.list)
@@ -211,6 +217,10 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->check(CLI::Range(1, 64))
       ->group(group)
       ->type_name("N");
+  program.add_option("--transport", options->transport, transport_help())
+      ->group(group)
+      ->check(not_empty())
+      ->type_name("NAME");
   program
       .add_option("--oracles", options->telling.oracles,
                   "who judges: names, or all; default: those content with one run of a case, and of the others "

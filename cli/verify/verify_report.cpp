@@ -10,6 +10,7 @@
 #include "cli/detection/false_alarms.h"
 #include "cli/verify/oracles.h"
 #include "cli/verify/sample.h"
+#include "cli/transport.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cp/device/cuda_library.h"
@@ -70,6 +71,8 @@ reports::CaseResult VerifyReport::noted(reports::CaseResult test) const {
   if (!telling_.oracles.empty()) test.reproduce += " --oracles " + telling_.oracles;
   if (telling_.deadline)
     test.reproduce += " --deadline " + parity::number_text(*telling_.deadline);
+  if (!telling_.transport.empty() && has_use_for_transport(test.parts))
+    test.reproduce += " --transport " + telling_.transport;
   return test;
 }
 

@@ -23,6 +23,7 @@ struct Telling {
   bool verbose = false;     // a line per case
   std::string oracles;      // as typed: part of the commands that reproduce
   std::optional<double> deadline;  // seconds, where it was given: part of these commands, too
+  std::string transport;    // the same
   int64_t sample = 0;       // of parity::RunOptions
   reports::Waivers waivers;  // of failures that are known
   bool clean = false;       // what counts is false alarms: a case that shows nothing is left out

@@ -11,6 +11,7 @@
 
 #include "cli/bundle/bundle.h"
 #include "cli/subcommand.h"
+#include "cli/transport.h"
 #include "cli/workers/own_status.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/supervisor.h"
@@ -98,6 +99,7 @@ class Rank {
     enter({"meet"});
     job_ = Job::join(launcher_, how);
     watchdog_.rest();
+    if (passes_between_gpus(cases_)) job_->join_gpus(options_.transport);
     if (report_ != nullptr) report_->record.note_end();  // MPI has signal handlers of its own
   }
 
@@ -111,7 +113,7 @@ class Rank {
         job_->rank(),
         [&](const parity::Case& test) {
           return job_->world(parity::device_type_of(test),
-                             deadline(options_.deadline_seconds, test));
+                             deadline(options_.deadline_seconds, test), options_.transport);
         },
         run.observer);
     // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
@@ -208,12 +210,6 @@ void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>&
   std::set<std::string> seen;  // a profile has some cases both as threads and as processes
   std::erase_if(
       cases, [&](const parity::Case& test) { return !seen.insert(parity::to_text(test)).second; });
-}
-
-std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases) {
-  const std::string boot = launcher.place.empty() ? "MPI" : "TCP store";
-  return parity::any_on_cuda(cases) ? "NCCL over " + boot + ", a process and a GPU a rank"
-                        : boot + ", a process a rank";
 }
 
 int run_ranks(const Launcher& launcher, const std::vector<parity::Case>& cases,

@@ -21,9 +21,6 @@ int ranks_of(const Launcher& launcher);  // 1 where it does not say
 // case was asked for that this world is not.
 void adopt(const Launcher& launcher, bool world_said, std::vector<parity::Case>& cases);
 
-// "NCCL over MPI, a process and a GPU a rank"
-std::string transport_of(const Launcher& launcher, const std::vector<parity::Case>& cases);
-
 // What rank 0 does with the results.
 struct RanksReport {
   Record& record;

@@ -173,7 +173,7 @@ class Supervision {
       cases.push_back(cases_[index]);
     const Indexes all = pending;
     WorkerGroup workers(transport, cases, options_.judging,
-                        {options_.planted, options_.bundles, options_.timelines});
+                        {options_.planted, options_.bundles, options_.transport, options_.timelines});
 
     uint64_t progress = 0;
     auto alive = Clock::now();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "cp/worlds/session.h"
 #include "parity/judge/runner.h"
 #include "reports/result.h"
 
@@ -21,6 +22,7 @@ struct SupervisorOptions {
   parity::Judging judging;
   std::string planted;  // in the judging, for the self-test to find: a fault; empty: none
   std::string bundles;  // a folder in which what fails is kept; empty: none
+  std::string transport = kUsualGpuTransport;  // between the GPUs of processes
   bool timelines = false;  // of parity::RunOptions
   int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;

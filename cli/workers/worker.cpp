@@ -21,6 +21,7 @@
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
 #include "cli/subcommand.h"
+#include "cli/transport.h"
 #include "cli/to_result.h"
 #include "cp/device/moment.h"
 #include "cp/error.h"
@@ -42,6 +43,7 @@ struct Options {
   int64_t sample = 0;
   bool timelines = false;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
+  std::string transport = kUsualGpuTransport;
 };
 
 std::vector<parity::Case> read_cases(const std::string& path) {
@@ -159,7 +161,7 @@ void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& o
   parity::ProcessRanks world(
       job.rank(),
       [&](const parity::Case& test) {
-        return job.world(parity::device_type_of(test), kOwnDeadline);
+        return job.world(parity::device_type_of(test), kOwnDeadline, options.transport);
       },
       run.observer);
   const auto together = job.world(at::kCPU, kOwnDeadline);
@@ -176,7 +178,9 @@ void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& o
 
 std::unique_ptr<Job> join(const Options& options) {
   try {
-    return Job::join(detect_launcher(), {.ranks = options.mpi});
+    auto job = Job::join(detect_launcher(), {.ranks = options.mpi});
+    if (passes_between_gpus(read_cases(options.cases))) job->join_gpus(options.transport);
+    return job;
   } catch (const std::exception& error) {
     throw UsageError(error.what());
   }
@@ -234,6 +238,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--bundle", options->bundles);
   program.add_flag("--timeline", options->timelines);
   program.add_option("--mpi", options->mpi);
+  program.add_option("--transport", options->transport);
   program.add_option("--inspect", options->inspect);
   return [options] { return run(*options); };
 });

@@ -90,8 +90,9 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
     }
   if (orders.timelines) result.words.push_back("--timeline");
   if (!transport.mpirun.empty()) {
-    result.words.push_back("--mpi");
-    result.words.push_back(std::to_string(transport.ranks));
+    for (const std::string& word : {std::string("--mpi"), std::to_string(transport.ranks),
+                                    std::string("--transport"), orders.transport})
+      result.words.push_back(word);
   }
   return result;
 }

@@ -26,6 +26,7 @@ struct Transport {
 struct Orders {
   std::string planted;  // of SupervisorOptions
   std::string bundles;
+  std::string transport;  // between the GPUs of processes
   bool timelines = false;
 };
 

@@ -52,11 +52,21 @@ std::unique_ptr<Job> Job::join(const std::optional<Launcher>& launcher,
   return std::unique_ptr<Job>(new Job(std::move(host), gpu));
 }
 
-std::unique_ptr<Communicator> Job::world(at::DeviceType device,
-                                         std::chrono::milliseconds deadline) {
-  if (device == at::kCPU) return host_->world(deadline);
-  if (!gpus_) gpus_ = on_gpus(*host_, gpu_);
-  return gpus_->world(deadline);
+std::unique_ptr<Communicator> Job::world(at::DeviceType device, std::chrono::milliseconds deadline,
+                                         const std::string& transport) {
+  return device == at::kCPU ? host_->world(deadline) : gpus_over(transport).world(deadline);
+}
+
+Session& Job::gpus_over(const std::string& transport) {
+  for (const auto& [name, session] : gpus_)
+    if (name == transport) return *session;
+  gpus_.emplace_back(transport, on_gpus(*host_, gpu_, transport));
+  return *gpus_.back().second;
+}
+
+// Each gives the calling thread back the streams that it had before.
+Job::~Job() {
+  while (!gpus_.empty()) gpus_.pop_back();
 }
 
 }  // namespace ringcheck

@@ -8,6 +8,9 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cp/worlds/launcher.h"
 #include "cp/worlds/session.h"
@@ -32,9 +35,13 @@ class Job {
 
   int rank() const { return host_->rank(); }
   int size() const { return host_->size(); }
-  // All ranks, on the CPU or with a GPU each over NCCL, which is joined at its first use. Each call
-  // makes a communicator of its own, in which nothing is on its way. Collective.
-  std::unique_ptr<Communicator> world(at::DeviceType device, std::chrono::milliseconds deadline);
+  ~Job();
+  // All ranks, on the CPU or on GPUs, over a transport that is joined at its first use (on_gpus()). Each
+  // call makes a communicator of its own, in which nothing is on its way. Collective.
+  std::unique_ptr<Communicator> world(at::DeviceType device, std::chrono::milliseconds deadline,
+                                      const std::string& transport = kUsualGpuTransport);
+  // Joins it now, so that what speaks against it is known before anything is computed. Collective.
+  void join_gpus(const std::string& transport) { gpus_over(transport); }
   // Ends every rank of the job with this exit code.
   [[noreturn]] void abort(int code) {
     host_->abort(code);
@@ -43,10 +50,11 @@ class Job {
 
  private:
   Job(std::unique_ptr<Session> host, int gpu) : host_(std::move(host)), gpu_(gpu) {}
+  Session& gpus_over(const std::string& transport);
 
   std::unique_ptr<Session> host_;
   int gpu_ = 0;  // of this rank, on its machine
-  std::unique_ptr<Session> gpus_;
+  std::vector<std::pair<std::string, std::unique_ptr<Session>>> gpus_;  // by transport, as they were joined
 };
 
 }  // namespace ringcheck

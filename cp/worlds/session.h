@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -34,12 +35,17 @@ struct Meeting {
 };
 using Meetings = Registry<Meeting>;
 
-// The same ranks, each with a GPU of its own, over NCCL; what lies in host memory still goes the
-// way of `host`, which must outlive it. Throws std::runtime_error where the rank finds no
-// GPU. Binds the calling thread to the GPU as long as it lives.
-std::unique_ptr<Session> on_gpus(Session& host, int local_rank);
+// What carries messages between the GPUs of processes: "nccl", with a GPU of its own for each rank;
+// "ipc", which copies between the memories of processes of one host, that may share GPUs.
+inline constexpr std::array kGpuTransports{"nccl", "ipc"};
+inline constexpr const char* kUsualGpuTransport = kGpuTransports[0];
 
-// Who makes them; libringcheck_cuda.so brings it.
+// The same ranks on GPUs; what lies in host memory still goes the way of `host`, which must outlive it.
+// Throws std::runtime_error on every rank, with the reason of one, where a rank finds no GPU or the
+// transport cannot be used here. Binds the calling thread to the GPU as long as it lives. Collective.
+std::unique_ptr<Session> on_gpus(Session& host, int local_rank, const std::string& transport);
+
+// Who makes them, by transport; libringcheck_cuda.so brings them.
 struct GpuWorld {
   std::function<std::unique_ptr<Session>(Session& host, int local_rank)> over;
 };

@@ -6,15 +6,15 @@
 #include <c10/cuda/CUDAStream.h>
 #include <nccl.h>
 
-#include <cstring>
 #include <thread>
 
 #include "cp/device/await.h"
 #include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
 #include "cp/device/range.h"
+#include "cp/worlds/cuda/gpu_transport.h"
 #include "cp/worlds/session.h"
-#include "cp/worlds/transport.h"
+#include "cp/worlds/share.h"
 
 namespace ringcheck {
 namespace {
@@ -71,26 +71,16 @@ class NcclHandle {
   ncclComm_t comm_ = nullptr;
 };
 
-// A process a rank and a GPU a process. Messages go on a stream of their own, beside the
-// computation; what lies in host memory goes the way of the communicator it was made over.
-class NcclCommunicator final : public Transport {
+// A process a rank and a GPU a process. Messages go on a stream of their own, beside the computation.
+class NcclCommunicator final : public GpuTransport {
  public:
   NcclCommunicator(std::unique_ptr<Communicator> host, Group group, c10::Stream stream,
                    std::shared_ptr<NcclHandle> nccl)
-      : Transport(std::move(group), host->shared_ledger(), host->deadline()),
-        host_(std::move(host)),
-        stream_(stream),
-        nccl_(std::move(nccl)) {}
-
-  void hand_over() override {
-    host_->finish();
-    Transport::hand_over();
-  }
+      : GpuTransport(std::move(host), std::move(group)), stream_(stream), nccl_(std::move(nccl)) {}
 
   // Everything that was posted is done, and the device has finished what was queued on it.
   void finish() override {
-    host_->finish();
-    Transport::finish();
+    GpuTransport::finish();
     ledger().enter({"finish"});
     await(Moment::now(device()));
   }
@@ -98,8 +88,8 @@ class NcclCommunicator final : public Transport {
   std::unique_ptr<Communicator> over(Group group) override {
     auto nccl = std::make_shared<NcclHandle>();
     nccl->split(*nccl_, static_cast<int>(group.id), group.rank, deadline());
-    std::unique_ptr<Communicator> host = host_->over(group);
-    return std::make_unique<NcclCommunicator>(std::move(host), std::move(group), stream_,
+    std::unique_ptr<Communicator> beside = host().over(group);
+    return std::make_unique<NcclCommunicator>(std::move(beside), std::move(group), stream_,
                                               std::move(nccl));
   }
 
@@ -110,21 +100,6 @@ class NcclCommunicator final : public Transport {
     Operation operation;  // its peer is that of the last message to another rank
     Moment done;
   };
-
-  // What lies in host memory is the host's to check, to book and to carry.
-  Pending carry(Request request) override {
-    const size_t all = request.sends.size() + request.receives.size();
-    size_t on_host = 0;
-    for (const auto* messages : {&request.sends, &request.receives})
-      for (const Message& message : *messages)
-        on_host += message.data.defined() && message.data.is_cpu();
-    if (on_host == 0 && all > 0) return Transport::carry(std::move(request));
-    if (on_host != all)
-      throw std::invalid_argument(describe({request.label.name, request.label.step}) +
-                                  ": some messages are on the cpu and some on " + device().str() +
-                                  "; make a transfer of each kind");
-    return host_->transfer(std::move(request.sends), std::move(request.receives), request.label);
-  }
 
   InFlight post(Posting posting) override {
     Operation operation{posting.label.name, posting.label.step, -1};
@@ -188,17 +163,20 @@ class NcclCommunicator final : public Transport {
     ringcheck::await(moment, deadline(), [this] { nccl_->settled(); });
   }
 
-  std::unique_ptr<Communicator> host_;
   c10::Stream stream_;
   std::shared_ptr<NcclHandle> nccl_;
 };
 
-at::Device own_gpu(int local_rank) {
+std::optional<std::string> refuses(int local_rank) {
   const int gpus = device_count(at::kCUDA);
-  if (local_rank < 0 || local_rank >= gpus)
-    throw std::runtime_error("local rank " + std::to_string(local_rank) +
-                             " needs a GPU of its own, found " + std::to_string(gpus) +
-                             "; start fewer ranks, or use world kind thread");
+  if (local_rank >= 0 && local_rank < gpus) return std::nullopt;
+  return "transport nccl: local rank " + std::to_string(local_rank) +
+         " needs a GPU of its own, found " + std::to_string(gpus) +
+         "; use transport ipc, whose ranks may share one, start fewer ranks, or use world kind thread";
+}
+
+at::Device own_gpu(Session& host, int local_rank) {
+  refuse_together(*host.world(kTimeToMeet), refuses(local_rank));
   return {at::kCUDA, static_cast<at::DeviceIndex>(local_rank)};
 }
 
@@ -206,7 +184,7 @@ at::Device own_gpu(int local_rank) {
 class NcclSession final : public Session {
  public:
   NcclSession(Session& host, int local_rank)
-      : host_(host), gpu_(own_gpu(local_rank)), scope_(gpu_),
+      : host_(host), gpu_(own_gpu(host, local_rank)), scope_(gpu_),
         beside_(c10::cuda::getStreamFromPool(true, gpu_.index())) {}
 
   int rank() const override { return host_.rank(); }
@@ -223,16 +201,9 @@ class NcclSession final : public Session {
 
  private:
   static std::shared_ptr<NcclHandle> joined(Communicator& host) {
-    const at::Tensor own = at::zeros({NCCL_UNIQUE_ID_BYTES}, at::kByte);
-    ncclUniqueId id;
-    if (host.rank() == 0) {
-      check(ncclGetUniqueId(&id), "making an id");
-      std::memcpy(own.mutable_data_ptr(), &id, sizeof id);
-    }
-    std::vector<at::Tensor> ids;
-    for (int rank = 0; rank < host.size(); ++rank) ids.push_back(at::empty_like(own));
-    host.all_gather(own, ids, {"share nccl id"}).wait();
-    std::memcpy(&id, ids.front().const_data_ptr(), sizeof id);
+    ncclUniqueId own{};
+    if (host.rank() == 0) check(ncclGetUniqueId(&own), "making an id");
+    const ncclUniqueId id = share(host, own, {"share nccl id"}).front();
     auto nccl = std::make_shared<NcclHandle>();
     host.ledger().enter({"join nccl"});
     nccl->join(host.size(), id, host.rank(), host.deadline());

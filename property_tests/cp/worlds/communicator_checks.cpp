@@ -16,10 +16,14 @@ namespace {
 
 using Direction = Transferred::Direction;
 
-// What rank `from` has for rank `to` (world ranks), the n-th time.
-at::Tensor payload(int from, int to, int64_t elements, int n = 0,
+// What rank `from` has for rank `to` (world ranks), the n-th time, where the communicator computes.
+at::Tensor payload(const Communicator& comm, int from, int to, int64_t elements, int n = 0,
                    at::ScalarType dtype = at::kFloat) {
-  return normal({elements}, 1 + from + 100 * to + 10000 * n, dtype);
+  return normal({elements}, 1 + from + 100 * to + 10000 * n, dtype).to(comm.device());
+}
+
+at::Tensor room(const Communicator& comm, int64_t elements, at::ScalarType dtype = at::kFloat) {
+  return at::empty({elements}, at::TensorOptions(dtype).device(comm.device()));
 }
 
 // How much rank `from` has for rank `to`: nothing in one case of three.
@@ -38,8 +42,8 @@ AllToAll buffers(Communicator& comm, uint64_t seed) {
   for (int r = 0; r < comm.size(); ++r) {
     const int there = comm.world_rank(r);
     const int64_t out = amount(seed, here, there), in = amount(seed, there, here);
-    all.sends.push_back(out == 0 && r % 2 == 0 ? at::Tensor() : payload(here, there, out));
-    all.receives.push_back(in == 0 && r % 2 == 1 ? at::Tensor() : at::empty({in}));
+    all.sends.push_back(out == 0 && r % 2 == 0 ? at::Tensor() : payload(comm, here, there, out));
+    all.receives.push_back(in == 0 && r % 2 == 1 ? at::Tensor() : room(comm, in));
   }
   return all;
 }
@@ -56,10 +60,10 @@ std::string exchange_delivers(Communicator& comm, int shift, int64_t elements,
                               at::ScalarType dtype) {
   const int to = (comm.rank() + shift) % comm.size();
   const int from = (comm.rank() + comm.size() - shift % comm.size()) % comm.size();
-  const at::Tensor send = payload(comm.rank(), to, elements, shift, dtype), before = send.clone();
-  const at::Tensor receive = at::empty({elements}, at::TensorOptions(dtype));
+  const at::Tensor send = payload(comm, comm.rank(), to, elements, shift, dtype), before = send.clone();
+  const at::Tensor receive = room(comm, elements, dtype);
   comm.exchange(send, to, receive, from, {"test"}).wait();
-  const auto expected = payload(from, comm.rank(), elements, shift, dtype);
+  const auto expected = payload(comm, from, comm.rank(), elements, shift, dtype);
   return mismatch("received", receive, expected) + mismatch("sent", send, before);
 }
 
@@ -67,8 +71,8 @@ std::string messages_match_in_posting_order(Communicator& comm, int messages) {
   std::vector<at::Tensor> received;
   std::vector<Pending> pending;
   for (int n = 0; n < messages; ++n) {
-    received.push_back(at::empty({5}));
-    pending.push_back(comm.exchange(payload(comm.rank(), comm.right(), 5, n), comm.right(),
+    received.push_back(room(comm, 5));
+    pending.push_back(comm.exchange(payload(comm, comm.rank(), comm.right(), 5, n), comm.right(),
                                     received.back(), comm.left(), {"test", n}));
   }
   for (Pending& transfer : pending)
@@ -78,16 +82,16 @@ std::string messages_match_in_posting_order(Communicator& comm, int messages) {
   std::string wrong;
   for (int n = 0; n < messages; ++n)
     wrong += mismatch("message " + std::to_string(n), received[n],
-                      payload(comm.left(), comm.rank(), 5, n));
+                      payload(comm, comm.left(), comm.rank(), 5, n));
   return wrong;
 }
 
 std::string messages_of_one_transfer_match_in_order(Communicator& comm) {
-  const auto part = [&](int from, int to, int n) { return payload(from, to, 3 + n, n); };
+  const auto part = [&](int from, int to, int n) { return payload(comm, from, to, 3 + n, n); };
   std::vector<Message> sends, receives;
   for (int n = 0; n < 3; ++n) {
     sends.push_back({part(comm.rank(), comm.right(), n), comm.right()});
-    receives.push_back({at::empty({3 + n}), comm.left()});
+    receives.push_back({room(comm, 3 + n), comm.left()});
   }
   comm.transfer(sends, receives, {"test"}).wait();
   std::string wrong;
@@ -100,8 +104,8 @@ std::string messages_of_one_transfer_match_in_order(Communicator& comm) {
 std::string messages_to_oneself_match_in_order(Communicator& comm) {
   std::vector<Message> sends, receives;
   for (int n = 0; n < 3; ++n) {
-    sends.push_back({payload(comm.rank(), comm.rank(), 4, n), comm.rank()});
-    receives.push_back({at::empty({4}), comm.rank()});
+    sends.push_back({payload(comm, comm.rank(), comm.rank(), 4, n), comm.rank()});
+    receives.push_back({room(comm, 4), comm.rank()});
   }
   comm.transfer(sends, receives, {"test"}).wait();
   std::string wrong;
@@ -113,17 +117,17 @@ std::string messages_to_oneself_match_in_order(Communicator& comm) {
 std::string all_gather_collects(Communicator& comm, int64_t elements) {
   std::vector<at::Tensor> gathered;
   for (int r = 0; r < comm.size(); ++r)
-    gathered.push_back(at::empty({elements}));
-  comm.all_gather(payload(comm.rank(), 0, elements), gathered, {"test"}).wait();
+    gathered.push_back(room(comm, elements));
+  comm.all_gather(payload(comm, comm.rank(), 0, elements), gathered, {"test"}).wait();
   std::string wrong;
   for (int r = 0; r < comm.size(); ++r)
-    wrong += mismatch("of rank " + std::to_string(r), gathered[r], payload(r, 0, elements));
+    wrong += mismatch("of rank " + std::to_string(r), gathered[r], payload(comm, r, 0, elements));
   return wrong;
 }
 
 std::string all_gather_fills_one_buffer(Communicator& comm, int64_t elements) {
   const auto gathered = comm.buffers(elements, at::kFloat, MemoryTag::kOther);
-  const at::Tensor own = payload(comm.rank(), 0, elements).to(comm.device());
+  const at::Tensor own = payload(comm, comm.rank(), 0, elements);
   Ledger& ledger = comm.ledger();
   const size_t before = ledger.transfers().size();
   {
@@ -134,7 +138,7 @@ std::string all_gather_fills_one_buffer(Communicator& comm, int64_t elements) {
   std::string wrong;
   std::map<std::pair<Direction, int>, int64_t> expected, found;
   for (int r = 0; r < comm.size(); ++r) {
-    wrong += mismatch("of rank " + std::to_string(r), gathered[r].cpu(), payload(r, 0, elements));
+    wrong += mismatch("of rank " + std::to_string(r), gathered[r], payload(comm, r, 0, elements));
     if (r == comm.rank()) continue;
     for (const Direction direction : {Direction::kSent, Direction::kReceived})
       expected[{direction, comm.world_rank(r)}] = static_cast<int64_t>(own.nbytes());
@@ -155,14 +159,15 @@ std::string all_to_all_delivers(Communicator& comm, uint64_t seed) {
     if (all.receives[r].defined() && all.receives[r].numel() > 0)
       wrong += mismatch(
           "from rank " + std::to_string(r), all.receives[r],
-          payload(comm.world_rank(r), comm.world_rank(comm.rank()), all.receives[r].numel()));
+          payload(comm, comm.world_rank(r), comm.world_rank(comm.rank()), all.receives[r].numel()));
   return wrong;
 }
 
 std::string reduce_scatter_adds_in_rank_order(Communicator& comm, uint64_t seed) {
   // Magnitudes so different that another order of additions gives other bits.
   const auto part = [&](int from, int to) {
-    return normal({40}, seed + from + 100 * to) * std::pow(10.0F, static_cast<float>(from % 3));
+    const at::Tensor data = normal({40}, seed + from + 100 * to).to(comm.device());
+    return data * std::pow(10.0F, static_cast<float>(from % 3));
   };
   std::vector<at::Tensor> parts;
   for (int to = 0; to < comm.size(); ++to)
@@ -191,20 +196,20 @@ std::string agreement_is_the_maximum(Communicator& comm, uint64_t seed) {
 }
 
 std::string buffers_are_free_after_wait(Communicator& comm) {
-  const at::Tensor send = payload(comm.rank(), comm.right(), 9), receive = at::empty({9});
+  const at::Tensor send = payload(comm, comm.rank(), comm.right(), 9), receive = room(comm, 9);
   comm.exchange(send, comm.right(), receive, comm.left(), {"test", 0}).wait();
-  const at::Tensor expected = payload(comm.left(), comm.rank(), 9);
+  const at::Tensor expected = payload(comm, comm.left(), comm.rank(), 9);
   send.fill_(-1);
   std::string wrong = mismatch("after the first", receive, expected);
   // The buffer that was sent receives, and the one that received is sent.
   comm.exchange(receive, comm.left(), send, comm.right(), {"test", 1}).wait();
-  return wrong + mismatch("after the second", send, payload(comm.rank(), comm.right(), 9)) +
+  return wrong + mismatch("after the second", send, payload(comm, comm.rank(), comm.right(), 9)) +
          mismatch("sent back", receive, expected);
 }
 
 std::string a_dropped_transfer_completes(Communicator& comm) {
-  const at::Tensor receive = at::empty({3});
-  std::ignore = comm.exchange(payload(comm.rank(), comm.right(), 3), comm.right(), receive,
+  const at::Tensor receive = room(comm, 3);
+  std::ignore = comm.exchange(payload(comm, comm.rank(), comm.right(), 3), comm.right(), receive,
                               comm.left(), {"dropped"});
   comm.finish();
   return exchange_delivers(comm, 1, 4, at::kFloat);
@@ -220,6 +225,8 @@ std::string ledger_counts_messages(Communicator& comm, uint64_t seed) {
   }
   comm.all_to_all(all.sends, all.receives, {"outside"}).wait();
   comm.agree_max(int64_t{1});
+  comm.finish();
+  ledger.settle();
   std::map<std::pair<Direction, int>, int64_t> expected, found;
   const auto note = [&](Direction direction, const std::vector<at::Tensor>& tensors) {
     for (int r = 0; r < comm.size(); ++r)
@@ -258,16 +265,16 @@ std::string split_orders_by_key(Communicator& comm, const std::vector<int>& colo
   if (group->world_rank(group->rank()) != comm.world_rank(comm.rank()))
     return "another rank";
   // Messages of the group and of its parent cross without being mistaken for each other.
-  const at::Tensor outer = at::empty({4}), inner = at::empty({4});
+  const at::Tensor outer = room(comm, 4), inner = room(comm, 4);
   const int here = comm.world_rank(comm.rank());
   Pending parent =
-      comm.exchange(payload(here, 0, 4, 1), comm.right(), outer, comm.left(), {"outer"});
+      comm.exchange(payload(comm, here, 0, 4, 1), comm.right(), outer, comm.left(), {"outer"});
   Pending child =
-      group->exchange(payload(here, 0, 4, 2), group->right(), inner, group->left(), {"inner"});
+      group->exchange(payload(comm, here, 0, 4, 2), group->right(), inner, group->left(), {"inner"});
   child.wait();
   parent.wait();
-  return mismatch("outer", outer, payload(comm.world_rank(comm.left()), 0, 4, 1)) +
-         mismatch("inner", inner, payload(group->world_rank(group->left()), 0, 4, 2)) +
+  return mismatch("outer", outer, payload(comm, comm.world_rank(comm.left()), 0, 4, 1)) +
+         mismatch("inner", inner, payload(comm, group->world_rank(group->left()), 0, 4, 2)) +
          all_gather_collects(*group, 3) + ledger_counts_messages(*group, 5) +
          agreement_is_the_maximum(*group, 11);
 }

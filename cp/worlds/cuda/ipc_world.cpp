@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "cp/device/await.h"
+#include "cp/device/range.h"
+#include "cp/worlds/cuda/gpu_transport.h"
+#include "cp/worlds/cuda/ipc_link.h"
+#include "cp/worlds/session.h"
+
+namespace ringcheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kAwake{5};  // being woken takes some 0.07 ms
+
+// Ranks that are processes of one host, on GPUs that they may share. Messages are copied by copy
+// engines, on streams beside the computation.
+class IpcCommunicator final : public GpuTransport {
+ public:
+  IpcCommunicator(std::unique_ptr<Communicator> host, Group group, std::shared_ptr<IpcLink> link,
+                  int64_t world)
+      : GpuTransport(std::move(host), std::move(group)), link_(std::move(link)), world_(world) {}
+
+  // Everything that was posted is done, and the device has finished what was queued on it.
+  void finish() override {
+    GpuTransport::finish();
+    for (auto* last_of : {&last_received_, &last_sent_}) {
+      for (const auto& [peer, last] : *last_of) {
+        ledger().enter(last.operation);
+        await(last.moment, deadline());
+      }
+      last_of->clear();
+    }
+    ledger().enter({"finish"});
+    await(Moment::now(device()), deadline());
+    link_->tell_freed();
+  }
+
+  std::unique_ptr<Communicator> over(Group group) override {
+    std::unique_ptr<Communicator> beside = host().over(group);
+    return std::make_unique<IpcCommunicator>(std::move(beside), std::move(group), link_, world_);
+  }
+
+ private:
+  struct Send {
+    Half half;
+    std::shared_ptr<IpcLink::Outgoing> message;
+  };
+  struct Receive {
+    Half half;
+    IpcLink::Id id;
+    std::shared_ptr<IpcLink::Incoming> message;
+  };
+  struct Flight {
+    std::vector<Send> sends;
+    std::vector<Receive> receives;
+    Instant begin;  // every receive buffer is free
+    bool queued = false;
+    Moment landed = {};
+  };
+  // The last thing that the device is to do with a peer.
+  struct Last {
+    Operation operation;
+    Moment moment;
+  };
+
+  InFlight post(Posting posting) override {
+    const Range range({posting.label.name, posting.label.step});
+    delay();
+    const auto flight = std::make_shared<Flight>();
+    flight->begin = ledger().now();
+    const Moment here = flight->begin.moment ? flight->begin.moment : Moment::now(device());
+    for (Half& half : posting.receives) receive(*flight, std::move(half), here);
+    for (Half& half : posting.sends) send(*flight, std::move(half), here);
+    link_->progress();
+    return {[this, flight] { wait(*flight); }};
+  }
+
+  void receive(Flight& flight, Half half, const Moment& here) {
+    const IpcLink::Id id = id_of(half, received_);
+    auto message = std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, here});
+    link_->receive(id, message);
+    flight.receives.push_back({std::move(half), id, std::move(message)});
+  }
+
+  void send(Flight& flight, Half half, const Moment& here) {
+    // By then this communicator may be gone, its delays with it.
+    const auto copy = [this, alive = std::weak_ptr(alive_), ledger = shared_ledger(),
+                       data = half.data, entry = half.entry](void* to) {
+      if (!alive.expired()) delay();
+      const Instant begin = ledger->now();
+      C10_CUDA_CHECK(cudaMemcpyAsync(to, data.const_data_ptr(), data.nbytes(),
+                                     cudaMemcpyDeviceToDevice,
+                                     c10::cuda::getCurrentCUDAStream(data.get_device())));
+      ledger->complete(entry, begin, ledger->now());
+    };
+    auto message = std::make_shared<IpcLink::Outgoing>(IpcLink::Outgoing{half.data, here, copy});
+    link_->send(id_of(half, sent_), message);
+    flight.sends.push_back({std::move(half), std::move(message)});
+  }
+
+  IpcLink::Id id_of(const Half& half, std::map<int, int64_t>& tickets) const {
+    return {world_rank(half.peer), world_, group().id, tickets[half.peer]++};
+  }
+
+  // For the hosts of the peers: then every copy is queued. The current stream waits for the copies.
+  // What peers wait for comes first: what this rank gets may be wrong, and end it.
+  void wait(Flight& flight) {
+    if (!flight.queued) {
+      for (const Send& send : flight.sends)
+        await_peer(send.half, send.message->queued, "the peer did not take the message");
+      for (const Receive& receive : flight.receives) take(receive);
+      land(flight);
+    }
+    flight.landed.hold_back(device());
+    for (const Send& send : flight.sends) send.message->copied.hold_back(device());
+    for (Send& send : flight.sends) send.half.data = send.message->data = at::Tensor();
+  }
+
+  void take(const Receive& receive) {
+    const IpcLink::Incoming& message = *receive.message;
+    await_peer(receive.half, message.announced, "nothing arrived");
+    const auto bytes = static_cast<int64_t>(receive.half.data.nbytes());
+    if (message.bytes != bytes || message.dtype != receive.half.data.scalar_type())
+      throw std::runtime_error("expected " + std::to_string(bytes) + " bytes, the peer sent " +
+                               std::to_string(message.bytes));
+  }
+
+  // Where the computation does not wait, so that the times are those of the messages.
+  void land(Flight& flight) {
+    if (!flight.receives.empty()) {
+      const c10::StreamGuard arrivals(link_->arrivals());
+      delay();
+      for (const Receive& receive : flight.receives) {
+        link_->hold_back(receive.id);
+        ledger().complete(receive.half.entry, flight.begin, ledger().now());
+      }
+      flight.landed = Moment::now(device());
+    }
+    for (const Receive& receive : flight.receives)
+      last_received_[receive.half.peer] = {receive.half.operation, flight.landed};
+    for (const Send& send : flight.sends)
+      last_sent_[send.half.peer] = {send.half.operation, send.message->copied};
+    flight.queued = true;
+    flight.receives.clear();
+  }
+
+  void await_peer(const Half& half, const bool& done, const char* otherwise) {
+    ledger().enter(half.operation);
+    const auto begin = Clock::now();
+    for (link_->progress(); !done; link_->progress()) {
+      const auto waited = Clock::now() - begin;
+      if (waited > deadline()) throw late(otherwise);
+      if (waited < kAwake) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+
+  std::shared_ptr<IpcLink> link_;
+  int64_t world_;
+  std::map<int, int64_t> sent_, received_;
+  std::map<int, Last> last_received_, last_sent_;  // by peer
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+// One link for all worlds of a job: memory is mapped once.
+class IpcSession final : public Session {
+ public:
+  IpcSession(Session& host, int local_rank)
+      : host_(host),
+        gpu_(device_of_rank(at::kCUDA, std::max(0, local_rank))),
+        scope_(gpu_),
+        link_(IpcLink::meet(*host.world(kTimeToMeet), gpu_)) {}
+
+  int rank() const override { return host_.rank(); }
+  int size() const override { return host_.size(); }
+  [[noreturn]] void abort(int code) override { host_.abort(code); }
+
+  std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override {
+    std::unique_ptr<Communicator> host = host_.world(deadline);
+    Group group = host->group();
+    group.device = gpu_;
+    return std::make_unique<IpcCommunicator>(std::move(host), std::move(group), link_, worlds_++);
+  }
+
+ private:
+  Session& host_;
+  at::Device gpu_;
+  OnDevice scope_;
+  std::shared_ptr<IpcLink> link_;
+  int64_t worlds_ = 0;
+};
+
+std::unique_ptr<Session> ipc_session(Session& host, int local_rank) {
+  return std::make_unique<IpcSession>(host, local_rank);
+}
+
+const GpuWorlds::Add registered{"ipc", {ipc_session}};
+
+}  // namespace
+}  // namespace ringcheck
