@@ -23,11 +23,12 @@ LEDGER = ["ledger_test", "memory_test", "sabotage_test", "seconds_laws",
 AREAS = {"parity/judge": JUDGE, "parity/oracles": JUDGE, "reference": REFERENCE, "cp/ledger": LEDGER}
 TINY = ["verify", "--case", "ring:p2p/contiguous/causal/P2/s24/d8/float64"]
 SELF_TEST_FAILED = 70
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tree", default=".", help="a copy of the sources that is built")
+    parser.add_argument("--tree", default=HERE, help="a copy of the sources that is built")
     parser.add_argument("--list", required=True, help="reports/mutants.json, which grows")
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--count", type=int, default=200)
@@ -148,6 +149,12 @@ def write_list(path, known):
     os.replace(path + ".new", path)
 
 
+def of_today(known, mutants):
+    """Without the edits whose line is no longer in the sources; the others where it is now."""
+    lines = {mutant.id: mutant.line + 1 for mutant in mutants}
+    return {name: dict(row, line=lines[name]) for name, row in known.items() if name in lines}
+
+
 def add(known, rows):
     """What another list says of an edit is newer; what was found out about it here stays."""
     for name, row in rows.items():
@@ -161,8 +168,9 @@ def main():
     if options.add:
         for path in options.add:
             add(known, read_list(path))
-        write_list(options.list, known)
+        write_list(options.list, of_today(known, tree.all_mutants("")))
         return
+    known = of_today(known, tree.all_mutants(""))
     end = time.time() + 60 * options.minutes
     index, shards = options.shard
     # What passes as it is need not be shown once a shard.

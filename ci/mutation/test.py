@@ -59,6 +59,13 @@ class Shards(unittest.TestCase):
         self.assertEqual(sorted(known), ["a", "b", "c"])
 
 
+    def test_a_line_that_is_gone_is_forgotten_and_one_that_moved_is_where_it_is(self):
+        stays, = [m for m in mutants_of("a.cpp", "  x += y;") if m.operator == "arithmetic"]
+        moved = mutants_of("a.cpp", "\n\n  x += y;")
+        known = {stays.id: {"line": 1, "why": "equal"}, "gone": {"line": 2, "why": None}}
+        self.assertEqual(run.of_today(known, moved), {stays.id: {"line": 3, "why": "equal"}})
+
+
 class Survivors(unittest.TestCase):
     def test_each_that_is_committed_has_its_reason(self):
         committed = json.loads((pathlib.Path(__file__).parents[2] / "reports/mutants.json").read_text(encoding="utf-8"))

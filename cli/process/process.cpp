@@ -64,7 +64,7 @@ void settle(pid_t parent) {
 pid_t spawn(const Command& command) {
   bp::environment variables = boost::this_process::environment();
   for (const auto& [name, value] : command.environment)
-    variables[name] = value;
+    variables.set(name, value);  // [] compares beyond the end of shorter variables
   const File input = opened("/dev/null", "re"), output = opened(command.output, "ae"),
              errors = opened(command.errors.empty() ? command.output : command.errors, "ae");
   bp::child child(

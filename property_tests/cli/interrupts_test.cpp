@@ -77,6 +77,7 @@ TEST_F(AnInterrupt, OfAWriteLeavesAWholeFile) {
   const std::string path = folder_.file("file");
   for (int i = 0; i < 12; ++i) {
     const pid_t writer = ::fork();
+    ASSERT_GE(writer, 0);
     if (writer == 0) {
       ::signal(SIGINT, SIG_DFL);
       for (const std::string content(kBytes, 'x');;) reports::write_file(path, content);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <stdexcept>
 
 #include "cli/process/programs.h"
 #include "property_tests/reports/json_schema.h"
@@ -86,8 +87,7 @@ pid_t LaunchedRun::process(int rank) const {
                          one.environment.find("\n" + sign) != std::string::npos;
     if (is_rank && survives == (rank < 0)) return one.pid;
   }
-  ADD_FAILURE() << "no process of rank " << rank;
-  return 0;  // this one and its group
+  throw std::runtime_error("no process of rank " + std::to_string(rank));
 }
 
 Ran LaunchedRun::end() {

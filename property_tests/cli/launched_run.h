@@ -29,7 +29,8 @@ class LaunchedRun : public ::testing::Test {
   std::unique_ptr<Running> rank(int rank, int world, const std::string& port,
                                 const std::vector<std::string>& words) const;
 
-  // When the second case runs: the program of a rank, or the one that survives rank 0 (-1).
+  // When the second case runs: the program of a rank, or the one that survives rank 0 (-1);
+  // throws where there is none.
   pid_t process(int rank) const;
   // The ranks, what survives them, and mpirun, as long as they live.
   std::vector<Found> alive() const;

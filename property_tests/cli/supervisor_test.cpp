@@ -12,6 +12,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 
 #include "property_tests/cli/program.h"
 
@@ -62,6 +63,8 @@ class Supervisor : public ::testing::Test {
           found = process.pid;
       return found > 0;
     }));
+    if (found <= 0)
+      throw std::runtime_error("no such worker: a signal to -1 would be one to every process");
     EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 2; }));  // starting takes one
     return found;
   }

@@ -123,6 +123,7 @@ TEST_F(Processes, AreAskedToEndAndThenKilled) {
 
 TEST_F(Processes, DieWithUs) {
   const pid_t starter = ::fork();
+  ASSERT_GE(starter, 0);
   if (starter == 0) {
     cli::Process process(shell("echo $$; exec sleep 100"));
     for (;;) ::pause();

@@ -31,6 +31,7 @@ class Writer {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
     pid_ = ::fork();
+    if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ == 0) {
       ::close(ends[0]);
       try {
