@@ -32,7 +32,7 @@ class Row:
         self.problem = tuple(parts[part] for part in PROBLEM)
         self.devices, self.rates, self.errors, self.exposed, self.peak = devices, {}, {}, None, None
         if parts["subject"] == "ours":
-            how = "threads" if parts["world_kind"] == "thread" else "processes"
+            how = "threads" if parts["world_kind"] == "thread" else f"processes over {parts.get('transport', 'nccl')}"
             self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
         else:
             self.who = PEERS.get(parts["subject"], parts["subject"])

@@ -3,6 +3,7 @@
 #include "parity/subject/calls.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include <algorithm>
 #include <chrono>
@@ -105,32 +106,49 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
   return output;
 }
 
-// The meter is told of this thread only. Where that is not all, or it has not even seen O, it has seen nothing.
-// Autograd's thread for a GPU lets go of a graph when its gradients have been returned already: what is held
-// for good is so some time later, too.
-int64_t growth(const MemoryMeter& meter, const RankOutput& output, int64_t after_second) {
-  constexpr int kMoments = 100;
-  const auto least = static_cast<int64_t>(output.o.defined() ? output.o.nbytes() : 0);
-  if (output.peak_elsewhere || meter.total().peak < least) return RankRecord::kUnseen;
-  const auto grown = [&] { return std::max<int64_t>(0, meter.total().now - after_second); };
-  for (int i = 0; i < kMoments && grown() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return grown();
-}
+// What a rank holds. Its allocator knows, whichever thread takes and gives back, where the process and its
+// device are the rank's alone: autograd's thread for a GPU lets go of what nobody tells the meter of.
+// Otherwise the meter does, which is told of this thread only.
+class Held {
+ public:
+  Held(const Run& run, at::Device device) : device_(device) {
+    if (run.test.world_kind != "thread" && !device.is_cpu()) allocator_ = c10::getDeviceAllocator(device.type());
+  }
+  int64_t now() const {
+    if (allocator_ == nullptr) return meter_->total().now;
+    const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    return allocator_->getDeviceStats(device_.index()).allocated_bytes[all].current;
+  }
+  // More than `before`: for good, so some time later, too. Where not even O was seen, nothing was.
+  int64_t growth(const RankOutput& output, int64_t before) const {
+    constexpr int kMoments = 100;
+    const auto least = static_cast<int64_t>(output.o.defined() ? output.o.nbytes() : 0);
+    if (output.peak_elsewhere || meter_->total().peak < least) return RankRecord::kUnseen;
+    const auto grown = [&] { return std::max<int64_t>(0, now() - before); };
+    for (int i = 0; i < kMoments && grown() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return grown();
+  }
+
+ private:
+  at::Device device_;
+  c10::DeviceAllocator* allocator_ = nullptr;
+  std::shared_ptr<MemoryMeter> meter_ = std::make_shared<MemoryMeter>();
+  Metered metered_{meter_};
+};
 
 }  // namespace
 
 RankOutput called(const Run& run, Communicator& world, const Subject& subject,
                   const RankInput& input) {
   if (run.calls == 1) return one_call(run, world, subject, input);
-  const auto meter = std::make_shared<MemoryMeter>();
-  const Metered metered(meter);
+  const Held held(run, world.device());
   RankOutput output;
   int64_t after_second = 0;
   for (int call = 1; call <= run.calls; ++call) {
     output = one_call(run, world, subject, input);
-    if (call <= 2) after_second = meter->total().now;
+    if (call <= 2) after_second = held.now();
   }
-  output.record.grown_bytes = growth(*meter, output, after_second);
+  output.record.grown_bytes = held.growth(output, after_second);
   return output;
 }
 
