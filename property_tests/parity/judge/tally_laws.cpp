@@ -90,6 +90,37 @@ TEST(Tally, NamesThePositionOfTheLargestZ) {
   }
 }
 
+// An element that is off by exactly what is allowed is none that anybody need be told of; without any
+// error no position is the worst.
+TEST(Tally, NamesNothingOnItsLimits) {
+  const at::Tensor value = at::ones({1, 1, 1, 1}, at::kDouble), sigma = value, bound = value * kStat / kHard;
+  const auto off_by = [&](double error) { return tally({value + error, value, bound, sigma, 0, {0}}, 1); };
+  const Tally on = off_by(kStat), beyond = off_by(kStat + 0.5);
+  EXPECT_EQ(on.hard_ratio, kHard);
+  EXPECT_EQ(on.max_z, kStat);
+  EXPECT_EQ(on.hard.ratio, 0);
+  EXPECT_EQ(on.stat.ratio, 0);
+  EXPECT_EQ(on.worst_position, 0);
+  EXPECT_EQ(beyond.hard.ratio, beyond.hard_ratio);
+  EXPECT_EQ(beyond.stat.ratio, kStat + 0.5);
+  EXPECT_EQ(off_by(0).worst_position, -1);
+}
+
+// Of equal errors in two parts the first is named, as within one.
+TEST(Tally, NamesTheFirstOfEqualErrors) {
+  const at::Tensor value = at::ones({1, 1, 1, 1}, at::kDouble);
+  const auto part = [&](int64_t pair, int64_t position) {
+    return tally({value + 3 * kStat, value, value, value, pair, {position}}, 9);
+  };
+  Tally sum = part(2, 7);
+  sum.add(part(3, 4));
+  EXPECT_EQ(sum.worst_position, 7);
+  EXPECT_EQ(sum.hard.pair, 2);
+  EXPECT_EQ(sum.hard.position, 7);
+  EXPECT_EQ(sum.stat.pair, 2);
+  EXPECT_EQ(sum.stat.position, 7);
+}
+
 // On the device of the tests as on the CPU.
 RC_GTEST_PROP(Tally, IsTheSameOnTheDevice, ()) {
   RC_ASSERT(tally_difference(test_device(), *gen::seed()) == std::nullopt);
