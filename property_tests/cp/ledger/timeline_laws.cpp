@@ -186,5 +186,15 @@ RC_GTEST_PROP(Timeline, ComesBackFromItsText, ()) {
   RC_ASSERT_THROWS_AS(timeline_from("clock\n1 2\n"), std::invalid_argument);
 }
 
+TEST(Timeline, KnowsNoOtherEventsOrPasses) {
+  const auto events_of = [](const std::string& what, const std::string& phase) {
+    return timeline_from("clock\n" + what + " " + phase + " - - 0 0 0 -1 -1 \n").events.size();
+  };
+  for (const char* what : {"0", "3"})
+    for (const char* phase : {"0", "1"}) EXPECT_EQ(events_of(what, phase), 1U);
+  for (const char* what : {"-1", "4", "x"}) EXPECT_THROW(events_of(what, "0"), std::invalid_argument);
+  for (const char* phase : {"-1", "2", "x"}) EXPECT_THROW(events_of("0", phase), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace ringcheck
