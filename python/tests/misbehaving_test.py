@@ -3,19 +3,25 @@
 """What a function does to itself stays in its case, is named, and leaves no process behind."""
 
 import os
+import pathlib
+import subprocess
+import uuid
 
 import pytest
 from misbehaving import MISDEEDS
-from runs import HERE, judged
+from runs import judged
+
+OURS = {"RINGCHECK_TEST_RUN": str(uuid.uuid4())}
 
 
 def processes():
-    found = set()
+    """Those that our run has started, and their children: a variable of their environment is nobody else's."""
+    found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                if b"misbehaving.py:misbehaving" in file.read():
-                    found.add(int(pid))
+            process = pathlib.Path("/proc", pid)
+            if OURS["RINGCHECK_TEST_RUN"].encode() in (process / "environ").read_bytes():
+                found[int(pid)] = (process / "cmdline").read_bytes()
         except OSError:
             pass
     return found
@@ -25,7 +31,7 @@ def processes():
 def verdicts():
     cases = judged("misbehaving.py:misbehaving",
                    [f"headtail/causal/P2/b1/hq2/hkv2/s32/d16/float32/seed{seed}" for seed in range(len(MISDEEDS))],
-                   "--deadline", "15", "--jobs", "1", "--oracles", "returned,parity")
+                   "--deadline", "15", "--jobs", "1", "--oracles", "returned,parity", **OURS)
     return {int(case["parts"]["seed"]): case for case in cases}
 
 
@@ -45,4 +51,12 @@ def test_the_stack_of_a_hang(verdicts):
 
 
 def test_no_process_is_left(verdicts):
-    assert not processes(), f"of {HERE}"
+    assert not processes()
+
+
+def test_a_process_of_ours_would_be_seen():
+    with subprocess.Popen(["sleep", "60"], env=OURS) as left:
+        try:
+            assert left.pid in processes()
+        finally:
+            left.kill()

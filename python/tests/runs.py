@@ -25,10 +25,10 @@ def ringcheck(*words, seconds=240, **changed):
                           capture_output=True, text=True, timeout=seconds, check=False)
 
 
-def judged(subject, cases, *words):
+def judged(subject, cases, *words, **changed):
     """The cases of the result file, in the order of `cases`."""
     asked = [word for case in cases for word in ("--case", f"subject:python[{subject}]/{case}")]
-    run = ringcheck("verify", *asked, *words, "--json", "-")
+    run = ringcheck("verify", *asked, *words, "--json", "-", **changed)
     try:
         return json.loads(run.stdout)["cases"]
     except json.JSONDecodeError:
