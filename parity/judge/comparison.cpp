@@ -148,6 +148,7 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
   verdict.max_abs = tally.max_abs;
   verdict.hard_ratio = tally.hard_ratio;
   verdict.max_z = tally.max_z;
+  verdict.compared = static_cast<int64_t>(sum_of(tally.compared));
   const double elements = sum_of(tally.elements), energy = sum_of(tally.energy);
   if (elements > 0) verdict.rms_z = std::sqrt(tally.z_squares / elements);
   if (tally.value_squares > 0)
@@ -159,7 +160,7 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
   if (!(verdict.hard_ratio <= kHard && verdict.max_z <= kStat)) {
     verdict.status = Status::kFail;
     verdict.worst = describe(test, verdict.hard_ratio > kHard ? tally.hard : tally.stat, tallied);
-  } else if (sum_of(tally.compared) == 0 || (elements > 0 && energy == 0)) {
+  } else if (verdict.compared == 0 || (elements > 0 && energy == 0)) {
     verdict.status = Status::kNotApplicable;  // the truth is zero, and may be missed: so is any zero right
   } else if (!(verdict.vacuity < kVacuous)) {
     verdict.status = Status::kInconclusive;

@@ -45,6 +45,7 @@ struct TensorVerdict {
   double hard_ratio = 0;  // largest |error| / B                HARD
   double bias = 0;        // sum of z sign(reference) / sqrt(M elements), worst rank   BIAS
   double vacuity = 0;     // share of the energy at which a zero would pass      VACUITY
+  int64_t compared = 0;   // elements
   int64_t chunks = 0, chunks_counted = 0;  // (rank, run of positions): all, and not vacuous
   Status chart = Status::kNotCalibrated;   // CHART: rms_z against its calibrated mean
   Status bias_status = Status::kNotCalibrated;

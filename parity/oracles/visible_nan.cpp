@@ -52,6 +52,7 @@ TensorVerdict all_nan(const Case& test, const char* name, const at::Tensor& tens
   if (!tensor.defined()) return withheld(name);
   TensorVerdict verdict;
   verdict.tensor = name;
+  verdict.compared = tensor.numel();
   if (const int64_t count = strays(tensor, heads); count > 0) {
     verdict.status = Status::kFail;
     verdict.worst = c10::str(count, " elements of other channels, heads or batch entries are NaN");

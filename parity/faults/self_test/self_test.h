@@ -17,9 +17,11 @@ namespace ringcheck::parity {
 // element moved beyond its bound? Every oracle is asked about the tensors that it claims: those it
 // passes, by name, on the clean outcome, in cases with data of which it has something to say. A
 // contract oracle must reject any counter of any rank that is off by one. One that compares runs
-// with each other must reject NaN in all of them, one that compares bits a change of the last one, and
-// one that measures growth any rank that grows. No subject is run: plain loops answer, also for the
-// other order of devices, which takes several.
+// with each other must reject NaN in all of them and, in each further run alone, each tensor as
+// float32 rounds it (in float64), one that measures growth any rank that grows. All that an oracle
+// claims it must have compared element by element, and one that has nothing to say of any known case
+// is wrong as well. No subject is run: plain loops answer, also for the other order of devices, which
+// takes several.
 SelfTest self_test(at::ScalarType dtype, const std::vector<std::string>& oracles,
                    const AskOracle& judge);
 

@@ -39,6 +39,7 @@ TensorVerdict compare_exact(const Case& test, const std::string& name, const at:
   const at::Tensor right = (rounded(value - error) <= got) & (got <= rounded(value + error));
   const at::Tensor distance =
       (got - value).abs_().masked_fill_(got.eq(value), 0).nan_to_num_(kInfinity, kInfinity);
+  verdict.compared = right.numel();
   if (distance.numel() > 0) verdict.max_abs = distance.max().item<double>();
   if (right.all().item<bool>()) {
     verdict.judged_by = judged_exactly(test);
