@@ -35,8 +35,9 @@ std::string further_runs_of(const parity::Case& test, const SupervisorOptions& o
     for (const reports::CaseResult& run : supervise(some, options)) {
       if (run.verdict == Status::kSkipped) return "";
       ++runs;
-      failed += run.verdict == Status::kPass ? 0 : 1;
-      ended = ended && run.verdict != Status::kHang && run.verdict != Status::kCrash;
+      const bool cut = run.verdict == Status::kHang || run.verdict == Status::kCrash;
+      failed += cut || run.verdict == Status::kFail ? 1 : 0;
+      ended = ended && !cut;
     }
   }
   return reports::failed_again(failed, runs);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/worlds/launcher.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -77,7 +78,15 @@ std::optional<Launcher> by_torch(const char* name, const Lookup& environment) {
 std::optional<Launcher> detect_launcher(const Lookup& environment) {
   if (environment("TORCHELASTIC_RUN_ID") != nullptr)
     if (const auto launcher = by_torch("torchrun", environment)) return launcher;
-  if (const auto launcher = first_of(kMpi, environment)) return launcher;
+  if (auto launcher = first_of(kMpi, environment)) {
+    // Slurm's pmi2 says rank and size as MPICH does, and leaves the place on the host to itself.
+    const auto scheduled = launcher->local_rank < 0 ? first_of(kSchedulers, environment) : std::nullopt;
+    if (scheduled && scheduled->rank == launcher->rank) {
+      launcher->local_rank = scheduled->local_rank;
+      launcher->local_size = scheduled->local_size;
+    }
+    return launcher;
+  }
   // A batch script may set some of the four for others: whoever sets all of them means this process.
   const auto scheduled = first_of(kSchedulers, environment);
   if (scheduled && !has_torch_variables(environment)) return scheduled;
@@ -86,6 +95,10 @@ std::optional<Launcher> detect_launcher(const Lookup& environment) {
 }
 
 std::optional<Launcher> detect_launcher() { return detect_launcher(variable); }
+
+int processes_here(int world, const std::optional<Launcher>& launcher) {
+  return launcher && launcher->local_size > 0 ? std::min(world, launcher->local_size) : world;
+}
 
 std::string describe(const Launcher& launcher) {
   const auto of = [](int part, int whole) {

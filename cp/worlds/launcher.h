@@ -26,6 +26,9 @@ struct Launcher {
 std::optional<Launcher> detect_launcher(const Lookup& environment);
 std::optional<Launcher> detect_launcher();
 
+// How many of the ranks of a world are processes of this host; all of them, where nobody says.
+int processes_here(int world, const std::optional<Launcher>& launcher);
+
 // "Open MPI: rank 1 of 4, local rank 1 of 4"
 std::string describe(const Launcher& launcher);
 

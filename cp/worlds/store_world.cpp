@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "cp/error.h"
@@ -202,9 +203,9 @@ StoreSession::~StoreSession() {
   try {
     store_->add(keys_ + "left", 1);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (rank_ == 0 && store_->add(keys_ + "left", 0) < size_ &&
-           std::chrono::steady_clock::now() < end) {
-    }
+    while (keeps_store(rank_) && store_->add(keys_ + "left", 0) < size_ &&
+           std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
   } catch (const std::exception&) {
   }
 }

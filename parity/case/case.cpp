@@ -10,6 +10,7 @@
 #include "cp/attention/context_parallel.h"
 #include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
+#include "cp/worlds/launcher.h"
 #include "parity/case/balance/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
@@ -160,9 +161,11 @@ std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
 std::optional<std::string> not_supported(const Case& test) {
   if (test.device == "cuda") {
     if (why_no_cuda()) return why_no_cuda();
-    if (test.world_kind == "mpi" && test.world > device_count(at::kCUDA))
-      return "world " + std::to_string(test.world) + " of processes needs a GPU a rank, found " +
-             std::to_string(device_count(at::kCUDA)) + "; use world kind thread";
+    const int here = processes_here(test.world, detect_launcher());
+    if (test.world_kind == "mpi" && here > device_count(at::kCUDA))
+      return "world " + std::to_string(test.world) + " of processes, " + std::to_string(here) +
+             " of them on this host, needs a GPU a rank, found " + std::to_string(device_count(at::kCUDA)) +
+             "; use world kind thread";
   }
   return not_supported(test, plan_of(test));
 }

@@ -93,6 +93,12 @@ std::vector<int64_t> description(const at::Tensor& x) {
   return numbers;
 }
 
+// Why tensors of these sizes are not the slots of a rank; they may be wrong otherwise.
+std::optional<std::string> misshapen(at::IntArrayRef sizes, const Positions& slots) {
+  if ((sizes.size() == 3 || sizes.size() == 4) && sizes[2] == count(slots)) return std::nullopt;
+  return c10::str("returned shape ", sizes, ", whose dimension 2 is not the ", count(slots), " slots of a rank");
+}
+
 // What the ranks returned, the same on every one of them: of each tensor who lacks it, and the first
 // whose dtype or sizes are not those of rank 0, which no transport could put together.
 struct Returns {
@@ -137,6 +143,8 @@ void collect(Communicator& comm, const Run& run, const Promise& promise, const R
     else if (returns[i].unlike >= 0)
       outcome.missing.push_back(c10::str(kReturned[i].name, ": rank ", returns[i].unlike,
                                          " returned another dtype or shape than rank 0"));
+    else if (const auto why = misshapen((own.*kReturned[i].from).sizes(), (layout.*kReturned[i].side)[0]))
+      outcome.missing.push_back(c10::str(kReturned[i].name, ": every rank ", *why));
     else
       kReturned[i].to(outcome) = collect(comm, layout.*kReturned[i].side, run.test.seq,
                                          own.*kReturned[i].from);
@@ -207,16 +215,27 @@ std::optional<Outcome> solve_within(const Run& run, Communicator& world, const S
 // The same of ranks that are all here.
 void put_together(const Case& test, const Promise& promise, const std::vector<RankOutput>& ranks,
                   Outcome& outcome) {
+  const Shards shards = layout_of(test).queries;
   for (const Returned& tensor : kReturned) {
     std::vector<int> lacking;
     std::vector<at::Tensor> pieces;
+    std::string odd;
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
       const at::Tensor& piece = ranks[rank].*tensor.from;
-      if (piece.defined()) pieces.push_back(piece);
-      else lacking.push_back(static_cast<int>(rank));
+      if (!piece.defined()) {
+        lacking.push_back(static_cast<int>(rank));
+        continue;
+      }
+      pieces.push_back(piece);
+      const auto why = misshapen(piece.sizes(), shards[rank]);
+      if (odd.empty() && why)
+        odd = c10::str(tensor.name, ": rank ", rank, " ", *why);
+      else if (odd.empty() && description(piece) != description(pieces[0]))
+        odd = c10::str(tensor.name, ": rank ", rank, " returned another dtype or shape than rank 0");
     }
-    if (lacking.empty()) tensor.to(outcome) = unshard(pieces, 2, layout_of(test).queries, test.seq);
-    else note_missing(tensor.name, lacking, static_cast<int>(ranks.size()), promise, outcome);
+    if (!lacking.empty()) note_missing(tensor.name, lacking, static_cast<int>(ranks.size()), promise, outcome);
+    else if (!odd.empty()) outcome.missing.push_back(odd);
+    else tensor.to(outcome) = unshard(pieces, 2, shards, test.seq);
   }
   put_together_further(test, ranks, outcome);
 }

@@ -88,22 +88,27 @@ Interpreter::Interpreter(const std::string& function) {
     hello_ = socket_.receive(loading(0));
   } catch (const Closed&) {
     gone();
+  } catch (...) {
+    end();
+    throw;
   }
 }
 
-Interpreter::~Interpreter() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
-}
+Interpreter::~Interpreter() { end(); }
 
-void Interpreter::gone() {
+std::optional<int> Interpreter::end() {
   const pid_t pid = pid_.exchange(-1);
-  if (pid < 0) throw PythonFailed("its interpreter is gone");
+  if (pid < 0) return std::nullopt;
   int status = 0;
   ::kill(pid, SIGKILL);  // where it has only closed its socket; how it ended otherwise is decided
   ::waitpid(pid, &status, 0);
-  throw PythonFailed("its interpreter " + ended(status) +
+  return status;
+}
+
+void Interpreter::gone() {
+  const auto status = end();
+  if (!status) throw PythonFailed("its interpreter is gone");
+  throw PythonFailed("its interpreter " + ended(*status) +
                      (hello_.is_null() ? "; can it import ringcheck? (RINGCHECK_PYTHON names another one)" : ""));
 }
 
@@ -114,6 +119,9 @@ nlohmann::json Interpreter::ask(const nlohmann::json& question, double seconds, 
     return socket_.receive(within_seconds(seconds));
   } catch (const Closed&) {
     gone();
+  } catch (const Silent&) {  // its answer, when it comes, must not be taken for that to another question
+    end();
+    throw;
   }
 }
 

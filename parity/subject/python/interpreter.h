@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "parity/subject/python/json_socket.h"
@@ -30,6 +31,7 @@ class Interpreter {
   bool lives() const { return pid_ >= 0; }
 
  private:
+  std::optional<int> end();  // how it ended; nothing where it had before
   [[noreturn]] void gone();
 
   std::mutex mutex_;

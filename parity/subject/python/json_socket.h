@@ -16,6 +16,12 @@ class PythonFailed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The other end is at work for longer than it may.
+class Silent : public PythonFailed {
+ public:
+  using PythonFailed::PythonFailed;
+};
+
 // The other end has gone.
 class Closed : public PythonFailed {
  public:

@@ -21,7 +21,9 @@ PythonProcess::PythonProcess(std::shared_ptr<Interpreter> starter, int rank)
   answer(loading(rank));  // that it is ready
 }
 
-PythonProcess::~PythonProcess() { ::kill(pid_, SIGKILL); }  // its interpreter waits for it
+PythonProcess::~PythonProcess() {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);  // its interpreter waits for it
+}
 
 nlohmann::json PythonProcess::ask(const nlohmann::json& question, const Tick& tick) {
   try {
@@ -41,8 +43,9 @@ nlohmann::json PythonProcess::answer(const Tick& tick) {
 }
 
 void PythonProcess::gone() {
+  const pid_t pid = std::exchange(pid_, -1);  // its number may be somebody else's from here on
   throw PythonEnded("its Python process " +
-                     starter_->ask({{"do", "end"}, {"pid", pid_}}, kToEnd).at("ended").get<std::string>());
+                     starter_->ask({{"do", "end"}, {"pid", pid}}, kToEnd).at("ended").get<std::string>());
 }
 
 }  // namespace ringcheck::parity

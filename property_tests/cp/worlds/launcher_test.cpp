@@ -99,6 +99,26 @@ Variables operator+(Variables one, const Variables& other) {
 }
 
 // As torch.multiprocessing and launches by hand set them.
+// Which says nothing of the host, where Slurm does.
+TEST(Launcher, SrunWithPmi2KnowsItsPlaceOnTheHost) {
+  const Variables pmi2{{"PMI_RANK", "9"},       {"PMI_SIZE", "16"},      {"SLURM_STEP_ID", "0"},
+                       {"SLURM_PROCID", "9"},   {"SLURM_LOCALID", "1"},  {"SLURM_STEP_NUM_TASKS", "16"},
+                       {"SLURM_NTASKS_PER_NODE", "8"}};
+  const auto launcher = detect(pmi2);
+  ASSERT_TRUE(launcher);
+  EXPECT_EQ(launcher->rank, 9);
+  EXPECT_EQ(launcher->local_rank, 1);
+  EXPECT_EQ(launcher->local_size, 8);
+  EXPECT_EQ(processes_here(16, launcher), 8);
+  // mpirun of Hydra inside a task of the allocation: Slurm's numbers are those of that task.
+  Variables inside = pmi2;
+  inside["SLURM_PROCID"] = "0";
+  EXPECT_EQ(detect(inside)->local_rank, -1);
+  EXPECT_EQ(processes_here(16, detect(inside)), 16);
+  EXPECT_EQ(processes_here(4, launcher), 4);
+  EXPECT_EQ(processes_here(4, std::nullopt), 4);
+}
+
 TEST(Launcher, TheVariablesOfTorchAreEnough) {
   const auto found = detect(torch("1", "4"));
   ASSERT_TRUE(found);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 
 #include "parity/faults/decorators/subject.h"
 #include "property_tests/parity/oracles/spoilt.h"
@@ -48,6 +49,29 @@ TEST(Returned, NamesTheRankThatReturnsLess) {
   EXPECT_THAT(oracle(verdict, "returned").findings,
               testing::ElementsAre("dv: not returned by rank 1"));
   EXPECT_THAT(oracle(verdict, "parity").findings, testing::Contains("dv: not returned"));
+}
+
+// All ranks alike, so that none is the odd one.
+TEST(Returned, NamesTheTensorThatIsMisshapenOnEveryRank) {
+  const std::map<std::string, at::Tensor (*)(const at::Tensor&)> shapes{
+      {"slots before heads", [](const at::Tensor& x) { return x.transpose(1, 2); }},
+      {"one number", [](const at::Tensor& x) { return x.sum(); }},
+      {"one row", [](const at::Tensor& x) { return x.flatten(); }},
+      {"two dimensions", [](const at::Tensor& x) { return x.flatten(1); }},
+      {"five dimensions", [](const at::Tensor& x) { return x.unflatten(0, {1, 2}); }},
+      {"no slot", [](const at::Tensor& x) { return x.narrow(2, 0, 0); }},
+      {"a slot less", [](const at::Tensor& x) { return x.narrow(2, 0, x.size(2) - 1); }}};
+  for (const std::string name : {"o", "lse", "dk"})
+    for (const auto& [shape, made] : shapes) {
+      if (name == "lse" && shape == "five dimensions") continue;
+      const parity::Verdict verdict = verify_spoilt(
+          a_case(), [&](Communicator&, RankOutput& o) { of(o, name) = made(of(o, name)); });
+      EXPECT_EQ(verdict.status, Status::kFail) << name << ", " << shape << ": " << verdict.reason;
+      if (verdict.status != Status::kFail) continue;
+      EXPECT_THAT(oracle(verdict, "returned").findings,
+                  testing::Contains(testing::StartsWith(name + ": every rank returned shape [")))
+          << shape;
+    }
 }
 
 TEST(Returned, NamesTheRankThatReturnsAnotherDtype) {
