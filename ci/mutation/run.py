@@ -12,7 +12,7 @@ import time
 from operators import mutants_of
 
 # What is mutated, and the tests of it that are asked, the cheap ones first.
-JUDGE = ["self_test_test", "tally_laws", "counters_test", "reproducible_test", "sabotage_test",
+JUDGE = ["self_test_test", "self_test_oracles_test", "tally_laws", "counters_test", "reproducible_test", "sabotage_test",
          "reference_free_test", "conservation_laws", "sample_laws", "exact_sabotage_test",
          "exact_oracles_laws", "sampled_verification_test", "relation_test"]
 REFERENCE = ["self_test_test", "reference_test", "reference_rope_test", "bounds_formulas_test",

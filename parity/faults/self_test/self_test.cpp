@@ -60,10 +60,6 @@ class Examination {
     demand(clean.status == Status::kPass, "refused a clean outcome");
     look_everywhere(clean);
     const std::set<std::string> names = passed(claims);
-    if (name_ == "device-order")
-      move_a_bit(names);
-    else if (oracle_.variations)
-      disturb_runs(names);
     if (claims.contract)
       miscount();
     else if (name_ == "leak")
@@ -73,7 +69,7 @@ class Examination {
     else if (name_ == "returned")
       lose();
     else if (oracle_.variations)
-      spoil_runs(names.empty() ? kTogether : names);
+      look_at_runs(names);
     else if (name_ == "conservation")
       spoil(kTogether, Spoilt::Seen::kRandom);
     else  // one that names no tensor is asked for no more than not to refuse what is right
@@ -115,6 +111,12 @@ class Examination {
     if (name_ == "parity")
       demand(judged(padded) == Status::kFail, "accepted a pad that holds something");
   }
+  void look_at_runs(const std::set<std::string>& names) const {
+    if (name_ == "device-order")
+      move_a_bit(names);
+    disturb_runs(names);
+    spoil_runs(names.empty() ? kTogether : names);
+  }
   void spoil_runs(const std::set<std::string>& tensors) const {
     const auto all_nan = [&](Outcome outcome) {
       for (const std::string& tensor : tensors)
@@ -155,19 +157,20 @@ class Examination {
       }
   }
   // One tensor of one further run as float32 rounds it: by far more than its bounds, and far less
-  // than itself. In other dtypes its signs.
-  at::Tensor disturbed(const at::Tensor& x) const {
+  // than itself. In other dtypes, and where whole runs are summed up, its signs.
+  at::Tensor disturbed(const at::Tensor& x, bool element_by_element) const {
     if (name_ == "visible-nan")
       return x.nan_to_num();
-    return x.scalar_type() == at::kDouble ? x.to(at::kFloat).to(at::kDouble)
-                                          : at::where(x == 0, at::ones_like(x), -x);
+    return element_by_element && x.scalar_type() == at::kDouble
+               ? x.to(at::kFloat).to(at::kDouble)
+               : at::where(x == 0, at::ones_like(x), -x);
   }
-  void disturb_runs(const std::set<std::string>& tensors) const {
+  void disturb_runs(const std::set<std::string>& names) const {
     for (size_t run = 0; run < others_.size(); ++run)
-      for (const std::string& tensor : tensors) {
+      for (const std::string& tensor : names.empty() ? std::set<std::string>{"o"} : names) {
         std::vector<Outcome> others = others_;
         at::Tensor& x = *find(others[run], tensor);
-        const at::Tensor right = std::exchange(x, disturbed(x));
+        const at::Tensor right = std::exchange(x, disturbed(x, !names.empty()));
         if (same_values(x, right))
           continue;
         const Evidence wrong{known_.test,  plain::subject(), known_.problem,

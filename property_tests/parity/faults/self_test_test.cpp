@@ -11,7 +11,6 @@
 
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "parity/faults/self_test/known_truths.h"
 #include "parity/faults/self_test/known_verdicts.h"
@@ -97,93 +96,6 @@ TEST(SelfTest, ExaminesSamples) {
   };
   EXPECT_NO_THROW(test_before({}, {{"parity"}}, blind));
   EXPECT_THROW(test_before({}, {{"parity"}, 64}, blind), SelfTestFailed);
-}
-
-// An oracle that passes everything is seen, whichever it is.
-TEST(SelfTest, SeesAnyOracleThatPassesEverything) {
-  for (const std::string& name : all_oracles()) {
-    const SelfTest test =
-        self_test(at::kDouble, {name}, [](const Oracle& oracle, const Evidence& evidence) {
-          OracleVerdict verdict = oracle.judge(evidence);
-          if (verdict.status == Status::kFail)
-            verdict.status = Status::kPass;
-          return verdict;
-        });
-    EXPECT_FALSE(test.failures.empty()) << name;
-  }
-}
-
-TEST(SelfTest, SeesAnOracleThatSaysNothing) {
-  const auto silent = [](const Oracle&, const Evidence&) {
-    return OracleVerdict{.status = Status::kNotApplicable};
-  };
-  for (const std::string& name : all_oracles())
-    EXPECT_THAT(self_test(at::kDouble, {name}, silent).failures, Not(IsEmpty())) << name;
-}
-
-// Of one tensor that it claims, whichever.
-TEST(SelfTest, SeesAnOracleThatComparesLessThanAll) {
-  for (const std::string& name : all_oracles()) {
-    std::set<std::string> counted, seen;
-    const auto fewer_of = [&](const std::string& tensor) {
-      return self_test(at::kDouble, {name}, [&](const Oracle& oracle, const Evidence& evidence) {
-        OracleVerdict verdict = oracle.judge(evidence);
-        for (TensorVerdict& of : verdict.tensors) {
-          if (of.compared > 0)
-            counted.insert(of.tensor);
-          if (of.tensor == tensor)
-            --of.compared;
-        }
-        return verdict;
-      });
-    };
-    fewer_of("");
-    for (const std::string& tensor : counted)
-      EXPECT_THAT(fewer_of(tensor).failures, Contains(HasSubstr("elements of " + tensor)))
-          << name;
-  }
-}
-
-// A relation that looks at its last run alone, or at all but the last.
-TEST(SelfTest, SeesARunThatIsIgnored) {
-  int relations = 0;
-  for (const std::string& name : all_oracles())
-    for (const bool last : {false, true}) {
-      std::vector<Outcome> clean;
-      const SelfTest test =
-          self_test(at::kDouble, {name}, [&](const Oracle& oracle, const Evidence& e) {
-            if (clean.size() != e.variations.size())
-              clean = e.variations;
-            std::vector<Outcome> seen = e.variations;
-            if (!seen.empty())
-              (last ? seen.back() : seen.front()) = last ? clean.back() : clean.front();
-            return oracle.judge({e.test, e.subject, e.problem, e.outcome, seen, e.tick});
-          });
-      const bool names_tensors = Oracles::at(name).variations && name != "adjoint" &&
-                                 name != "difference-quotient" && name != "other-values" &&
-                                 name != "memory-growth";
-      if (!names_tensors)
-        continue;
-      ++relations;
-      EXPECT_THAT(test.failures, Not(IsEmpty())) << name << (last ? ", the last" : ", the first");
-    }
-  EXPECT_GE(relations, 50);
-}
-
-// The last rank, and each other, left out of the counters.
-TEST(SelfTest, SeesARankWhoseCountersAreSkipped) {
-  for (size_t rank = 0; rank < 3; ++rank) {
-    Outcome clean;
-    const SelfTest test =
-        self_test(at::kDouble, {"counters"}, [&](const Oracle& oracle, const Evidence& e) {
-          if (clean.ranks.empty())
-            clean = e.outcome;
-          Outcome seen = e.outcome;
-          seen.ranks.at(rank) = clean.ranks.at(rank);
-          return oracle.judge({e.test, e.subject, e.problem, seen, e.variations, e.tick});
-        });
-    EXPECT_THAT(test.failures, Contains(HasSubstr("of rank " + std::to_string(rank)))) << rank;
-  }
 }
 
 // A judge whose tally has changed on its way.
