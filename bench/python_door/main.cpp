@@ -12,14 +12,13 @@
 
 #include "cli/environment.h"
 #include "cli/to_result.h"
+#include "cp/clock.h"
 #include "parity/judge/runner.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 
 namespace ringcheck::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::minutes kDeadline{5};
 constexpr double kLimit = 0.005;  // seconds, a case a rank
@@ -41,8 +40,6 @@ std::vector<parity::Case> cases_of(const std::string& file) {
     cases.push_back(parity::parse_case("subject:python[" + file + ":" + kJudged + "]/contiguous/full/" + sizes));
   return cases;
 }
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // What the judge waits for on one rank, from the question what is promised to the tensors, without what the
 // function says that it took. The case is new to everybody, but for its seed.

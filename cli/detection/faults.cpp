@@ -27,6 +27,7 @@
 #include "cli/read_json.h"
 #include "cli/screen.h"
 #include "cli/subcommand.h"
+#include "cp/clock.h"
 #include "cp/device/cuda_library.h"
 #include "parity/faults/self_test/self_test.h"
 #include "reports/envelope.h"
@@ -36,7 +37,6 @@
 namespace ringcheck::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using parity::Cell;
 using parity::Faults;
 
@@ -48,10 +48,6 @@ struct Options {
   bool list = false, sensitivity = false;
   int trials = 20;
 };
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::vector<at::ScalarType> dtypes_of(const Options& options) {
   std::vector<at::ScalarType> dtypes;

@@ -23,12 +23,12 @@
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cli/workers/worker_group.h"
+#include "cp/clock.h"
 #include "parity/judge/device_test.h"
 
 namespace ringcheck::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using reports::CaseResult;
 using reports::Status;
 
@@ -247,10 +247,6 @@ class Supervision {
   double allowed_silence(const Indexes& pending, bool started) const {
     const double allowed = options_.deadline_seconds.value_or(deadline_of(cases_[pending.front()]));
     return started ? allowed : std::max(allowed, kTimeToStart);
-  }
-
-  static double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   const std::vector<parity::Case>& cases_;

@@ -109,13 +109,10 @@ Part strategy_part() {
   return row;
 }
 
-// NAME, and NAME[keep] of those that can hold what they gathered from forward to backward.
+// The arguments of a ring without their colon.
 Words rotations() {
   Words texts;
-  for (const auto& [name, entry] : Rotations::all()) {
-    texts.push_back(name);
-    if (entry.can_keep) texts.push_back(name + "[keep]");
-  }
+  for (const std::string& argument : Strategies::at("ring").values()) texts.push_back(argument.substr(1));
   return texts;
 }
 

@@ -22,8 +22,7 @@ inline constexpr NamedTensor kTensors[] = {{"o", &reference::Tensors::o},
                                            {"dv", &reference::Tensors::dv}};
 
 // Judges one tensor by the tally of its elements: HARD, STAT and VACUITY of docs/numerics.md, and
-// its BIAS. A NaN fails. Rows without any error allowed (bound 0) are compared exactly and stand
-// outside all statistics.
+// its BIAS.
 struct Tallied {
   Tally tally;
   int64_t groups = 1;  // a pair of the tally is a batch entry and one of its groups of heads

@@ -5,8 +5,8 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "cp/clock.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/devices/one_thread.h"
 #include "parity/judge/oracle.h"
@@ -14,12 +14,6 @@
 
 namespace ringcheck::parity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::vector<Outcome> variations_for(const std::string& oracle, const Observed& observed) {
   const auto found = observed.variations.find(oracle);

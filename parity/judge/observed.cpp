@@ -2,20 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/observed.h"
 
-#include <chrono>
 
+#include "cp/clock.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/expected/expected.h"
 #include "parity/judge/oracle.h"
 
 namespace ringcheck::parity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // The runs that the chosen oracles ask for beside that of the case, by oracle, and why an oracle gets
 // none: its demand on the subject is not met, or one of its runs is not supported.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/runner.h"
 
+#include "cp/clock.h"
 #include "cp/error.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/comparison.h"
@@ -9,12 +10,6 @@
 
 namespace ringcheck::parity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // A case that cannot run has its verdict before it starts.
 std::optional<Verdict> refused(const Case& test, const Subject& subject) {
