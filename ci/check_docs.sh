@@ -4,7 +4,8 @@
 #
 # ci/check_docs.sh [root]   every path of the tree that README.md or a page of docs/ names in code
 # quotes exists, as does every file that they link to. A path of the tree begins with one of its
-# folders; <name> and * stand for any text, {a,b} for each of them.
+# folders; <name> and * stand for any text, {a,b} for each of them. A block of code behind
+# <!--from FILE--> stands in that file, at any depth.
 set -euo pipefail
 cd -- "${1:-$(dirname -- "${BASH_SOURCE[0]}")/..}"
 shopt -s extglob
@@ -41,7 +42,15 @@ for page in "${pages[@]}"; do
   while read -r target; do
     check "$page" "a link to $target" "$(dirname "$page")/$target"
   done < <(awk '/^```/ { code = !code } !code' "$page" | grep -oE '\]\([^)#:]+' | cut -c3-)
+  while IFS=: read -r line file; do
+    count=$((count + 1))
+    code=$(awk -v mark="$line" 'NR > mark + 1 { if (/^```/) exit; print }' "$page" | sed 's/^ *//')
+    if [[ -z $code || $(sed 's/^ *//' "$file") != *"$code"* ]]; then
+      echo "$page, line $line: the block is no part of $file" >&2
+      wrong=1
+    fi
+  done < <(sed -nE '/^<!--from .+-->$/ { =; s/<!--from (.+)-->/\1/p }' "$page" | paste -d: - -)
 done
 
-((wrong == 0)) && echo "docs: all $count paths on ${#pages[@]} pages exist"
+((wrong == 0)) && echo "docs: all $count paths and blocks on ${#pages[@]} pages exist"
 exit "$wrong"

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import platform
+import re
 import subprocess
 
 from setuptools import Distribution, setup
@@ -25,9 +26,14 @@ class BuildWithProgram(build_py):
             subprocess.run([str(HERE.parent / "ci" / "build.sh"), "release", "ringcheck_command",
                             "ringcheck_core"], check=True)
         bundle = pathlib.Path(self.build_lib).resolve() / "ringcheck" / "bundle"
-        subprocess.run([os.environ.get("RINGCHECK_CMAKE", "cmake"), "--install", str(build), "--component", "command",
+        subprocess.run([cmake_of(build), "--install", str(build), "--component", "command",
                         "--strip", "--prefix", str(bundle)], check=True)
         without_links(bundle)
+
+
+def cmake_of(build: pathlib.Path) -> str:
+    """The one that configured it: PATH may have none."""
+    return re.search("^CMAKE_COMMAND:INTERNAL=(.*)$", (build / "CMakeCache.txt").read_text(encoding="utf-8"), re.M)[1]
 
 
 def without_links(bundle: pathlib.Path) -> None:

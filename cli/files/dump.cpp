@@ -51,6 +51,17 @@ void check_inputs(const Shard& shard, const at::Tensor& first) {
     refuse(shard.path, "has other slots of q than of k; a rank must hold the same of both");
 }
 
+// A tensor of all ranks has one dtype: that of the first file.
+void check_outputs(const Shard& shard, const Shard& first) {
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"}) {
+    if (!shard.tensors.contains(name) || !first.tensors.contains(name)) continue;
+    const at::ScalarType own = shard.tensors.at(name).scalar_type(), want = first.tensors.at(name).scalar_type();
+    if (own != want)
+      refuse(shard.path, c10::str("has ", name, " of dtype ", own, ", where '", first.path, "' has it of ", want,
+                                  "; dump ", name, " of every rank in the dtype that the implementation gives"));
+  }
+}
+
 // By rank where the files say it, else as they were given.
 std::vector<Shard> read_shards(const std::vector<std::string>& files) {
   std::vector<Shard> shards;
@@ -68,6 +79,7 @@ std::vector<Shard> read_shards(const std::vector<std::string>& files) {
   }
   for (const Shard& shard : shards) {
     check_inputs(shard, shards.front().tensors.at("q"));
+    check_outputs(shard, shards.front());
     if (shard.facts.scale != shards.front().facts.scale)
       refuse(shard.path, "has another softmax scale than '" + shards.front().path + "'; want one");
   }
@@ -206,7 +218,7 @@ at::Tensor whole(const std::vector<Shard>& shards, const std::string& name, int6
         places.push_back(position);
       }
     const at::Tensor tokens = shard.tensors.at(name).index_select(2, at::tensor(slots, at::kLong));
-    all.index_copy_(2, at::tensor(places, at::kLong), tokens.to(all.scalar_type()));
+    all.index_copy_(2, at::tensor(places, at::kLong), tokens);
   }
   return all;
 }

@@ -122,7 +122,7 @@ std::optional<std::string> mismatch(const Launcher& launcher, int mpi_rank, int 
     text += ": every process thinks that it is rank 0 of a world of its own";
   if (launcher.name == "Slurm srun")
     return text + "; use srun --mpi=pmix (or pmi2), or mpirun inside the allocation";
-  return text + "; start with the mpirun of the MPI library that ringcheck is linked with";
+  return text + "; start with the mpirun of the MPI library that libringcheck_mpi.so was built with";
 }
 
 }  // namespace ringcheck

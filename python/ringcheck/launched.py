@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -72,11 +73,13 @@ class Everybody:
         self._listener.listen(size)
 
     def tell(self, exit_code: int, result: dict, seconds: float = 60) -> None:
+        """Those that come, until none has come for so long: one that has ended does not."""
         line = (json.dumps([exit_code, result]) + "\n").encode()
-        self._listener.settimeout(seconds)  # one that has ended does not come
-        for _ in range(self._size - 1):
-            with self._listener.accept()[0] as other:
-                other.sendall(line)
+        self._listener.settimeout(seconds)
+        with contextlib.suppress(TimeoutError):
+            for _ in range(self._size - 1):
+                with self._listener.accept()[0] as other, contextlib.suppress(ConnectionError):
+                    other.sendall(line)
         self._listener.close()
 
 

@@ -39,6 +39,24 @@ def spelled(function: Callable | Subject) -> str:
     return f"{path}:{name}"
 
 
+#: Options of the program that say which cases.
+CHOOSING = frozenset(f"--{name}" for name in (
+    "profile", "model", "case", "tensors", "clean", "world", "subject", "strategy", "rotation", "balance", "kernel", "mask",
+    "world-kind", "device", "batch", "lengths", "heads", "kv-heads", "seq", "dim", "dim-v", "dtype", "rope", "scale", "data",
+    "seed"))
+
+
+def without_choice(options: Sequence[str]) -> list[str]:
+    """Those that say how cases are judged: which, a list of cases says itself."""
+    kept, chooses = [], False
+    for word in options:
+        if word.startswith("-") and word != "-":
+            chooses = word.split("=")[0] in CHOOSING
+        if not chooses:
+            kept.append(word)
+    return kept
+
+
 def _values(value: Any) -> list[str]:
     return [str(one) for one in ([value] if isinstance(value, (str, int, float)) else value)]
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from ringcheck import load, program
-from ringcheck.order import order
+from ringcheck.order import order, without_choice
 from ringcheck.subject import Refused, Subject, subject
 from ringcheck.verify import Result, verify
 
@@ -31,6 +31,7 @@ class Group:
     def __init__(self, judged: Subject, profile: str | None, which: dict[str, Any]) -> None:
         self._judged = judged
         self._how = {name: which[name] for name in ("oracles", "deadline", "jobs") if name in which}
+        self._how["options"] = without_choice(which.get("options", ()))
         self._order = order(judged, profile=profile, **which)
         self.selected: list[str] = []
         self._result: Result | None = None
@@ -41,7 +42,7 @@ class Group:
                                 capture_output=True, text=True, check=False)
         if listed.returncode != 0:
             raise Refused(listed.stderr.strip() or f"ringcheck ended with exit code {listed.returncode}")
-        return listed.stdout.split()
+        return listed.stdout.splitlines()
 
     def result(self, folder: pathlib.Path) -> Result:
         if self._result is None:

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """@ringcheck.cases makes tests of cases."""
 
+import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
+from ringcheck.order import CHOOSING
+from runs import ringcheck
 
 FILE = """
 import ring, ringcheck
@@ -20,13 +24,13 @@ def test_mine(q, k, v, *, case, group):
 """
 
 
-def run_pytest(folder: pathlib.Path, wrong: int, *words: str):
-    (folder / "mine_test.py").write_text(FILE.replace("WRONG", str(wrong)), encoding="utf-8")
+def run_pytest(folder: pathlib.Path, wrong: int, *words: str, text=FILE, file="mine_test.py"):
+    (folder / file).write_text(text.replace("WRONG", str(wrong)), encoding="utf-8")
     variables = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
     here = os.path.dirname(os.path.abspath(__file__))
     variables["PYTHONPATH"] = os.pathsep.join([here, variables.get("PYTHONPATH", "")])
     run = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "ringcheck.pytest_plugin",
-                          *words, "mine_test.py"], cwd=folder, env=variables, capture_output=True, text=True,
+                          *words, file], cwd=folder, env=variables, capture_output=True, text=True,
                          timeout=240, check=False)
     return run.returncode, run.stdout + run.stderr
 
@@ -41,3 +45,20 @@ def test_a_bug_fails_with_the_finding(tmp_path):
     code, said = run_pytest(tmp_path, 1, "-n", "2")
     assert code == 1 and "2 failed, 2 passed" in said, said
     assert "lse" in said and "reproduce: ringcheck verify --case" in said, said
+
+
+def test_blanks_in_the_path_and_options_that_say_how(tmp_path):
+    (tmp_path / "a folder").mkdir()
+    options = 'cases(options=["--heads", "2", "--kv-heads=1", "--sample", "8"], '
+    code, said = run_pytest(tmp_path, 0, "--basetemp", str(tmp_path / "kept"), "-k", "s64", file="a folder/mine_test.py",
+                            text=FILE.replace("cases(", options))
+    assert code == 0 and "2 passed, 2 deselected" in said, said
+    file, = (tmp_path / "kept").glob("ringcheck-*.json")
+    for case in json.loads(file.read_text(encoding="utf-8"))["cases"]:
+        assert "a folder/mine_test.py:test_mine]" in case["name"] and "/hq2/hkv1/" in case["name"]
+        assert case["reproduce"].endswith("--sample 8"), case["reproduce"]
+
+
+def test_the_options_that_choose_cases_are_those_of_the_program():
+    chapters = ringcheck("verify", "--help").stdout.split("Running and reporting:")[0].split("Which cases:")[1]
+    assert set(re.findall(r"^  (--[\w-]+)", chapters, re.M)) - {"--list", "--coverage"} == CHOOSING

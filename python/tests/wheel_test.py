@@ -38,11 +38,11 @@ def newcomer():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Of a copy: a build leaves files beside what it builds."""
+    """Of a copy: a build leaves files beside what it builds. Nothing is in PATH."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT / "python", folder / "python", ignore=shutil.ignore_patterns("tests", "__pycache__"))
     run(*PIP, "wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", folder, folder / "python",
-        env=newcomer() | {"RINGCHECK_BUILD": str(BUILD)})
+        env=newcomer() | {"RINGCHECK_BUILD": str(BUILD), "PATH": str(folder)})
     return next(folder.glob("*.whl"))
 
 

@@ -67,7 +67,7 @@ Table::Row table_row(const std::string& group, const Row& row) {
 
 const char* const kColumnsMean =
     "  open    neither passed nor failed: inconclusive, not supported or skipped\n"
-    "  error   largest error, over the bound that rounding allows: above 1 fails\n"
+    "  error   largest error, over the bound that rounding allows: above 1.001 fails\n"
     "  sigmas  largest error, in its predicted standard deviations: above 8 fails\n"
     "  blind   largest share of a result that could be zero unnoticed: below 0.02\n";
 

@@ -215,6 +215,11 @@ TEST_F(Dumps, ThatCannotBeAreRefused) {
   write("headtail", false);
   change(3, [](auto& f) { f.tensors["q"][0][0][0][0] = NAN; });
   refused(by_name, "has q with values that are not finite");
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"}) {
+    write("headtail", false);
+    change(3, [&](auto& f) { f.tensors[name] = f.tensors[name].to(at::kDouble); });
+    refused(by_name, "'" + path("3") + "' has " + name + " of dtype Double, where '" + path("0") + "' has it of ");
+  }
   write("headtail", false);
   change(3, [](auto& f) { f.metadata["rope"] = "half[10000]"; });
   refused(by_name, "from before the rotary embedding");

@@ -33,6 +33,6 @@ function viewCase() {
       found && found.test.log ? h("pre", {}, found.test.log) : null,
       h("details", {}, h("summary", {}, "Parts of the case"), h("dl", {class: "facts"}, Object.entries(test.parts).map(([name, value]) => fact(name, value))))),
     ...(found ? ranksOf(found.test, test.name) : [empty("This page has no ranks and tensors of it: only of the newest run of each machine and branch.")]),
-    found && found.test.tensors.length ? card("Tensors", "above 1 of its bound, or 8 sigmas, a tensor fails; from 0.02 blind it shows nothing", tensorTable(found.test)) : null,
+    found && found.test.tensors.length ? card("Tensors", "above 1.001 of its bound, or 8 sigmas, a tensor fails; from 0.02 blind it shows nothing", tensorTable(found.test)) : null,
     pastOf(number)];
 }

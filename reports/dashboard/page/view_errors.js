@@ -41,7 +41,7 @@ function viewErrors() {
   groups.sort((a, b) => dtypes.indexOf(a.dtype) - dtypes.indexOf(b.dtype) || tensors.indexOf(a.tensor) - tensors.indexOf(b.tensor));
   const worst = rows.slice().sort((a, b) => b.ratio - a.ratio).slice(0, 12);
   return [
-    card("Errors over their bounds", "of the newest run of each machine and branch: the largest of each case; above 1 a case fails. " + count(rows.length, "tensor"),
+    card("Errors over their bounds", "of the newest run of each machine and branch: the largest of each case; above 1.001 a case fails. " + count(rows.length, "tensor"),
       h("div", {class: "multiples"}, groups.map(({tensor, dtype, values}) => h("figure", {class: "small-multiple", "data-tensor": tensor, "data-dtype": dtype},
         h("span", {class: "what"}, tensor, h("span", {class: "quiet"}, " " + dtype)), histogram(values.map((row) => row.ratio), 250, tensor + " " + dtype),
         h("span", {class: "now"}, h("b", {}, plain(d3.max(values, (row) => row.ratio))), h("span", {class: "quiet"}, " largest of " + values.length + ", " + plain(d3.max(values, (row) => row.z)) + " sigmas")))))),
