@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "parity/faults/self_test/known_runs.h"
 #include "parity/faults/self_test/plain_subject.h"
 #include "parity/faults/self_test/spoilt.h"
 #include "parity/judge/comparison.h"
@@ -45,8 +46,9 @@ class Examination {
         judge_(judge),
         result_(result) {
     if (oracle_.variations)
-      for (const Run& run : further_runs(name_, known.test))
-        others_.push_back(plain::answer(run));
+      runs_ = further_runs(name_, known.test);
+    for (const Run& run : runs_)
+      others_.push_back(plain::answer(run));
   }
 
   // False where the oracle has nothing to say of the case.
@@ -59,6 +61,7 @@ class Examination {
     const OracleVerdict clean = judge_(oracle_, evidence(known_.clean));
     demand(clean.status == Status::kPass, "refused a clean outcome");
     look_everywhere(clean);
+    examine_runs(name_, runs_, known_.test, known_.problem, result_);
     const std::set<std::string> names = passed(claims);
     if (claims.contract)
       miscount();
@@ -115,6 +118,7 @@ class Examination {
     if (name_ == "device-order")
       move_a_bit(names);
     disturb_runs(names);
+    bind_to_places();
     spoil_runs(names.empty() ? kTogether : names);
   }
   void spoil_runs(const std::set<std::string>& tensors) const {
@@ -170,14 +174,41 @@ class Examination {
       for (const std::string& tensor : names.empty() ? std::set<std::string>{"o"} : names) {
         std::vector<Outcome> others = others_;
         at::Tensor& x = *find(others[run], tensor);
-        const at::Tensor right = std::exchange(x, disturbed(x, !names.empty()));
-        if (same_values(x, right))
-          continue;
-        const Evidence wrong{known_.test,  plain::subject(), known_.problem,
-                             known_.clean, others,           [] {}};
-        demand(judge_(oracle_, wrong).status == Status::kFail,
-               c10::str("accepted another ", tensor, " of further run ", run));
+        const at::Tensor right = x;
+        for (const at::Tensor& wrong : {disturbed(right, !names.empty()), at::zeros_like(right)}) {
+          x = wrong;
+          if (same_values(x, right) || (name_ == "visible-nan" && !right.isnan().any().item<bool>()))
+            continue;
+          demand(judge_(oracle_, {known_.test, plain::subject(), known_.problem, known_.clean, others, [] {}})
+                         .status == Status::kFail,
+                 c10::str("accepted another ", tensor, " of further run ", run));
+        }
       }
+  }
+  // What is wrong at one place, whatever is there, is not what is wrong where the relation moves it to.
+  void bind_to_places() const {
+    static const std::map<std::string, std::vector<std::pair<std::string, int64_t>>> dimensions{
+        {"head-order", {{"o", 0}, {"o", 1}, {"dk", 0}, {"dk", 1}}},
+        {"channel-order", {{"o", 3}, {"dk", 3}}},
+        {"query-order", {{"o", 2}, {"dq", 2}}},
+        {"key-order", {{"dv", 2}}}};
+    const auto found = dimensions.find(name_);
+    if (found == dimensions.end())
+      return;
+    for (const auto& [tensor, dimension] : found->second) {
+      const auto wrong = [&, name = tensor, d = dimension](Outcome outcome) {
+        at::Tensor& x = *find(outcome, name);
+        x = x.clone();
+        x.select(d, 0).add_(1);
+        return outcome;
+      };
+      std::vector<Outcome> others;
+      std::ranges::transform(others_, std::back_inserter(others), wrong);
+      const Outcome main = wrong(known_.clean);
+      demand(judge_(oracle_, {known_.test, plain::subject(), known_.problem, main, others, [] {}}).status ==
+                 Status::kFail,
+             c10::str("accepted a ", tensor, " that is wrong at the first place of dimension ", dimension));
+    }
   }
   // Beyond what its strategy holds more of.
   void outgrow() const {
@@ -230,6 +261,7 @@ class Examination {
   const Oracle& oracle_;
   const AskOracle& judge_;
   SelfTest& result_;
+  std::vector<Run> runs_;
   std::vector<Outcome> others_;
 };
 
