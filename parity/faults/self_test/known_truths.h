@@ -11,15 +11,15 @@ namespace ringcheck::parity {
 
 // reference::judge, as it is or spoilt by whoever tests the test.
 using Truth =
-    std::function<reference::Judgement(const reference::Inputs&, const reference::Contract&,
+    std::function<reference::Judgement(const reference::Inputs&, const reference::Contracts&,
                                        const reference::Rope&, const reference::Tiling&)>;
 reference::Judgement true_judgement(const reference::Inputs& inputs,
-                                    const reference::Contract& contract,
+                                    const reference::Contracts& contracts,
                                     const reference::Rope& rope, const reference::Tiling& tiling);
 
 // The reference against attention in plain loops, forward and backward: every mask, grouped
 // queries, scales, odd sizes, pads inside and behind, RoPE, in one tile and in many. One wrong
-// element is one too many. Its bounds and sigmas of one problem are of the size that they are known
+// element is one too many. Its bounds and sigmas of two problems are of the size that they are known
 // to have.
 void examine_truth(const Truth& truth, SelfTest& result);
 
