@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "parity/faults/self_test/known_relations.h"
 #include "parity/faults/self_test/self_test.h"
 
 namespace ringcheck::parity {
@@ -60,6 +61,12 @@ TEST(SelfTest, SeesAnOracleThatComparesLessThanAll) {
       EXPECT_THAT(fewer_of(tensor).failures, Contains(HasSubstr("elements of " + tensor)))
           << name;
   }
+}
+
+// Of each relation of ours it is known what it asks for and what it looks at.
+TEST(SelfTest, KnowsEveryRelation) {
+  for (const std::string& name : all_oracles())
+    EXPECT_EQ(is_known_relation(name), static_cast<bool>(Oracles::at(name).variations)) << name;
 }
 
 // A relation that looks at its last run alone, or at all but the last.

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parity/faults/self_test/demands.h"
+#include "parity/judge/verdict.h"
+#include "parity/subject/outcome.h"
+#include "parity/subject/run.h"
+
+namespace ringcheck::parity {
+
+// Do the further runs of a relation change what they are known to change: parts of the case, which of q,
+// k, v and dO, how the subject is called? Does its verdict speak of the tensors that it is known to
+// compare? Nothing is demanded of one that is not known.
+void examine_relation(const std::string& oracle, const std::vector<Run>& runs, const Case& test,
+                      const Problem& problem, const OracleVerdict& clean, SelfTest& result);
+
+bool is_known_relation(const std::string& oracle);
+
+// How many positions of a tensor an oracle compares.
+int64_t positions_compared(const std::string& oracle, int64_t all);
+
+}  // namespace ringcheck::parity
