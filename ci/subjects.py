@@ -79,13 +79,12 @@ def keep(package, *files):
             which = (*adapter.groups(), case["parts"]["device"])
             cases[which][case["name"]] = case
             environments.setdefault(which, {})[result["environment"]["command"]] = result["environment"]
-    RESULTS.mkdir(exist_ok=True)
     for (adapter, function, device), which in cases.items():
         kept = {"adapter": adapter, "function": function, "package": package,
                 "version": importlib.metadata.version(package), "python_commit": commit,
                 "environments": list(environments[adapter, function, device].values()), **summary(which.values())}
-        name = f"{adapter}.{function}" + ("" if device == "cpu" else f".{device}")
-        (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+        (RESULTS / device).mkdir(parents=True, exist_ok=True)
+        (RESULTS / device / f"{adapter}.{function}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def errors(kept):
@@ -120,7 +119,7 @@ def failures(kept):
 
 
 def written():
-    kept = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
+    kept = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*/*.json"), key=lambda path: path.name)]
     commits = {f"program {run['commit']}, package at {one['python_commit']}" for one in kept for run in one["environments"]}
     return "".join([
         "| subject | implementation | cases | passed | failed | not supported | neither | worst margin | error of O, dQ, dK, dV | bytes sent | peak bytes |\n",
