@@ -104,7 +104,7 @@ constexpr Sizes kOfRough[] = {
 void examine_sizes(const Truth& truth, SelfTest& result) {
   const Known known(kProblems[0]);
   examine_sizes(truth(known.inputs, reference::Contract{}, {}, {}), kProblems[0], kOfFloat, result);
-  const Case test = parse_case(std::string(kRough) + "/float64");
+  const Case test = parse_case(c10::str(kRough, "/float64"));
   const Problem p = problem_of(test);
   reference::Rope rope = reference_rope(test);
   rope.u_angle = 0x1p-12;
