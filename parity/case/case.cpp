@@ -165,7 +165,7 @@ std::optional<std::string> not_supported(const Case& test) {
     if (test.world_kind == "mpi" && here > device_count(at::kCUDA))
       return "world " + std::to_string(test.world) + " of processes, " + std::to_string(here) +
              " of them on this host, needs a GPU a rank, found " + std::to_string(device_count(at::kCUDA)) +
-             "; use world kind thread";
+             "; use world kind thread, or let each process see all GPUs of its host";
   }
   return not_supported(test, plan_of(test));
 }

@@ -172,7 +172,8 @@ std::optional<std::string> refuses(int local_rank) {
   if (local_rank >= 0 && local_rank < gpus) return std::nullopt;
   return "transport nccl: local rank " + std::to_string(local_rank) +
          " needs a GPU of its own, found " + std::to_string(gpus) +
-         "; use transport ipc, whose ranks may share one, start fewer ranks, or use world kind thread";
+         "; let each process see all GPUs of its host (CUDA_VISIBLE_DEVICES, srun --gpu-bind=none), "
+         "use transport ipc, whose ranks may share one, start fewer ranks, or use world kind thread";
 }
 
 at::Device own_gpu(Session& host, int local_rank) {
