@@ -3,6 +3,7 @@
 #include "cli/workers/dealing.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -11,8 +12,9 @@
 namespace ringcheck::cli {
 namespace {
 
-// Seconds on one core, roughly: what every case takes, what a rank adds, and multiplications.
-constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9;
+// Seconds on one core, roughly: what every case takes, what a rank adds, multiplications, and what cuDNN
+// takes to plan the shapes of a case.
+constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 1;
 constexpr double kLittleMemory = 1 << 28;
 
 // Of the scores, how many are computed: tiles outside a window are left out. Oracles that know the
@@ -29,7 +31,8 @@ double computed_share(const parity::Case& test) {
 }  // namespace
 
 double seconds_of(const parity::Case& test) {
-  return kEachCase + kEachRank * test.world +
+  const bool planned = test.kernel.find("cudnn") != std::string::npos;
+  return (planned ? kPlanning : 0) + kEachCase + kEachRank * test.world +
          static_cast<double>(parity::work_of(test)) * computed_share(test) / kWorkInASecond;
 }
 

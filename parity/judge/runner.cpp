@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/runner.h"
 
+#include <ATen/ATen.h>
+
+#include <vector>
+
 #include "cp/clock.h"
 #include "cp/error.h"
+#include "parity/case/case_space.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/comparison.h"
 #include "parity/subject/out_of_memory.h"
@@ -20,6 +25,26 @@ std::optional<Verdict> refused(const Case& test, const Subject& subject) {
   verdict.status = Status::kNotSupported;
   verdict.reason = *reason;
   return verdict;
+}
+
+// A core judges a small case sooner than a GPU takes the thousands of small steps, each of which waits for
+// those of other processes.
+constexpr int64_t kLittleWork = 250'000'000;
+
+void move_to_cpu(Outcome& outcome) {
+  std::vector<at::Tensor*> all{&outcome.q_rotated, &outcome.k_rotated};
+  for (const auto& [name, tensor] : kTensors) all.push_back(&(outcome.tensors.*tensor));
+  for (auto& [name, tensor] : outcome.others) all.push_back(&tensor);
+  for (at::Tensor* tensor : all)
+    if (tensor->defined()) *tensor = tensor->cpu();
+}
+
+// Where each outcome is judged.
+void place(const Case& test, Observed& observed) {
+  if (work_of(test) > kLittleWork) return;
+  move_to_cpu(observed.outcome);
+  for (auto& [oracle, runs] : observed.variations)
+    for (Outcome& run : runs) move_to_cpu(run);
 }
 
 at::Device device_of(const Outcome& outcome) {
@@ -67,8 +92,9 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
                       if (options.observer) options.observer(0, {"judge"});
                     }};
   try {
-    const auto observed = observe(test, *subject, world, trial.oracles, options.timelines);
+    auto observed = observe(test, *subject, world, trial.oracles, options.timelines);
     if (!observed) return std::nullopt;
+    place(test, *observed);
     Verdict verdict = judged_within_memory(trial, *observed);
     verdict.seconds = seconds_since(begin);
     if (options.failed && verdict.status == Status::kFail)
