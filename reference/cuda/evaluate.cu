@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <algorithm>
+#include <cub/block/block_reduce.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -22,6 +23,26 @@ __global__ void __launch_bounds__(kThreads, kBlocks) every_element(Formula formu
       formula(row, column);
 }
 
+// A block a row, whose sums it adds up, in the same order each time.
+__global__ void __launch_bounds__(kThreads, kBlocks) every_element(ForwardFormula formula, int64_t rows) {
+  using Sum = cub::BlockReduce<double, kThreads>;
+  __shared__ Sum::TempStorage of_w, of_z;
+  for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    PairSums sums;
+    for (int64_t column = threadIdx.x; column < formula.columns; column += blockDim.x) {
+      const PairSums pair = formula(row, column);
+      sums.w += pair.w;
+      sums.z += pair.z;
+    }
+    const double w = Sum(of_w).Sum(sums.w), z = Sum(of_z).Sum(sums.z);
+    if (threadIdx.x == 0) {
+      formula.w_of_row[row] += w;
+      formula.z_of_row[row] += z;
+    }
+    __syncthreads();
+  }
+}
+
 template <class Formula>
 void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
   constexpr int64_t kMostBlocks = 1 << 20;
@@ -33,7 +54,8 @@ void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
 }
 
 const RegisteredEvaluation registered({on_gpu<ScoreFormula>, on_gpu<ForwardFormula>,
-                                       on_gpu<BackwardFormula>});
+                                       on_gpu<BackwardFormula>, on_gpu<OutputFormula>,
+                                       on_gpu<QueryGradientFormula>});
 
 }  // namespace
 }  // namespace ringcheck::reference

@@ -44,20 +44,23 @@ struct KeySums {
 // Formula (7) from its sums.
 Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErrors& forward,
                const KeySums& sums, const Error& chain) {
-  const double scale = std::abs(strip.scale), u_p = model.contract.u_p;
-  const double step = model.partial_step();
-  const at::Tensor flushed = model.flushed(strip.keys) * scale;
-  return {(sums.p_k.abs().mul_(forward.delta.bound) + sums.terms[1])
-              .mul_(scale)
-              .addcmul_(strip.dq.abs(), forward.lse.bound)
-              .add_(flushed)
-              .add_(model.world * step),
-          (sums.p_k.square().mul_(forward.delta.variance) + sums.terms[2])
-              .addcmul_(sums.terms[0], sums.terms[0])
-              .mul_(scale * scale)
-              .addcmul_(strip.dq.square(), forward.lse.variance + chain.variance + u_p * u_p / 3)
-              .addcmul_(flushed, flushed, 1. / 3)
-              .add_(model.world * step * step / 3)};
+  const Error error{at::empty_like(strip.dq), at::empty_like(strip.dq)};
+  const at::Tensor flushed = model.flushed(strip.keys);
+  QueryGradientFormula formula{model.contract, std::abs(strip.scale), model.world, model.partial_step(),
+                               strip.dq.size(-1)};
+  formula.dq = elements(strip.dq);
+  formula.p_k = elements(sums.p_k);
+  formula.p_g_k = elements(sums.terms[0]);
+  formula.of_size = elements(sums.terms[1]);
+  formula.of_square = elements(sums.terms[2]);
+  formula.delta = of_rows(forward.delta);
+  formula.lse = of_rows(forward.lse);
+  formula.chain_variance = elements(chain.variance);
+  formula.flushed = elements(flushed);
+  formula.bound = writable(error.bound);
+  formula.variance = writable(error.variance);
+  evaluate(formula, strip.sum.numel(), strip.dq.device());
+  return error;
 }
 
 }  // namespace

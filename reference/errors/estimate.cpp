@@ -45,7 +45,7 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
       continue;
     StripView view = view_of(strip, group, truth, tiles);
     if (differences)
-      view.largest_v = stacked(largest_v, strip.rows);
+      view.largest_v = stacked(largest_v, strip.rows).contiguous();
     ScoreErrors scores(models.forward, view, keys, room);
     ScoreErrors again(models.backward, view, keys, room);  // the backward pass computes P anew
     const ForwardErrors forward = forward_errors(models.forward, view, keys, scores, room);

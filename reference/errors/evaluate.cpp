@@ -21,13 +21,26 @@ const Evaluation& evaluation_of(at::Device device) {
   return *registered();
 }
 
+void of_row(const ForwardFormula& formula, int64_t row) {
+  PairSums sums;
+  for (int64_t column = 0; column < formula.columns; ++column) {
+    const PairSums pair = formula(row, column);
+    sums.w += pair.w;
+    sums.z += pair.z;
+  }
+  formula.w_of_row[row] += sums.w;
+  formula.z_of_row[row] += sums.z;
+}
+template <class Formula>
+void of_row(const Formula& formula, int64_t row) {
+  for (int64_t column = 0; column < formula.columns; ++column) formula(row, column);
+}
+
 template <class Formula>
 void on_cpu(const Formula& formula, int64_t rows) {
   constexpr int64_t kElements = 4096;  // a piece of work
   at::parallel_for(0, rows, kElements / formula.columns + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      for (int64_t column = 0; column < formula.columns; ++column)
-        formula(row, column);
+    for (int64_t row = begin; row < end; ++row) of_row(formula, row);
   });
 }
 
@@ -43,6 +56,14 @@ void evaluate(const ForwardFormula& formula, int64_t rows, at::Device device) {
 
 void evaluate(const BackwardFormula& formula, int64_t rows, at::Device device) {
   device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).backward(formula, rows, device);
+}
+
+void evaluate(const OutputFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).output(formula, rows, device);
+}
+
+void evaluate(const QueryGradientFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).query_gradient(formula, rows, device);
 }
 
 RegisteredEvaluation::RegisteredEvaluation(const Evaluation& evaluation) {

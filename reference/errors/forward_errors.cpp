@@ -53,9 +53,9 @@ KeySums sums_over_keys(const StripView& strip, const Keys& keys, ScoreErrors& sc
     formula.z = writable(terms.value());
     formula.bound = writable(terms.bound());
     formula.variance = writable(terms.variance());
+    formula.w_of_row = writable(sums.w);
+    formula.z_of_row = writable(sums.z);
     evaluate(formula, strip.sum.numel(), w.device());
-    sums.w += w.sum(-1, true);
-    sums.z += terms.value().sum(-1, true);
     const Range columns = tile.columns;
     add_product(sums.w_v, w, keys.v_and_square.narrow(1, columns.begin, columns.size));
     add_products(sums.terms, terms, keys.v.rows(columns));
@@ -76,28 +76,22 @@ Error lse_error(const ErrorModel& model, const StripView& strip, const KeySums& 
 
 Error output_error(const ErrorModel& model, const StripView& strip, const KeySums& sums,
                    const RowError& row) {
-  const at::Tensor& o = strip.o;
-  const at::Tensor rounding = model.output_rounding(o), flushed = model.flushed(strip.keys);
-  const at::Tensor w_v = sums.w_v.narrow(-1, 0, o.size(-1));
-  const at::Tensor w_v2 = sums.w_v.narrow(-1, o.size(-1), o.size(-1));
-  // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
-  const at::Tensor spread = (o * sums.w - 2 * w_v).mul_(o).add_(w_v2).clamp_min_(0);
-  const double u_p = model.contract.u_p, step = model.partial_step();
-  Error error{(spread * sums.w).sqrt_() + sums.terms[1] + (rounding + flushed + step),
-              (o * (sums.z + row.of_partial + u_p * u_p / 3) - 2 * sums.terms[0])
-                  .mul_(o)
-                  .add_(sums.terms[2])
-                  .clamp_min_(0)
-                  .addcmul_(rounding, rounding, 1. / 3)
-                  .addcmul_(flushed, flushed, 1. / 3)
-                  .add_(step * step / 3)};
-  if (strip.largest_v.defined()) {
-    // A merge by differences rounds b - a, at most 2 max |v|, its weight and their product; the
-    // weights by which these errors reach the end sum to 1 at most.
-    const at::Tensor difference = 2 * model.contract.u_d * strip.largest_v;
-    error.bound.add_(difference, 3);
-    error.variance.addcmul_(difference, difference);
-  }
+  const Error error{at::empty_like(strip.o), at::empty_like(strip.o)};
+  const at::Tensor flushed = model.flushed(strip.keys);
+  OutputFormula formula{model.contract, model.partial_step(), strip.o.size(-1)};
+  formula.o = elements(strip.o);
+  formula.w_v = elements(sums.w_v);
+  formula.z_v = elements(sums.terms[0]);
+  formula.of_size = elements(sums.terms[1]);
+  formula.of_square = elements(sums.terms[2]);
+  if (strip.largest_v.defined()) formula.largest_v = elements(strip.largest_v);
+  formula.w = elements(sums.w);
+  formula.z = elements(sums.z);
+  formula.row_variance = elements(row.of_partial);
+  formula.flushed = elements(flushed);
+  formula.bound = writable(error.bound);
+  formula.variance = writable(error.variance);
+  evaluate(formula, strip.sum.numel(), strip.o.device());
   return error;
 }
 

@@ -88,15 +88,22 @@ struct ScoreFormula : TileFormula {
   }
 };
 
-// The same, and what a pair adds to the sums over keys of (3) and (4).
+// What a pair adds to the sums of a row: P B^E and (P sigma^E)^2.
+struct PairSums {
+  double w = 0, z = 0;
+};
+
+// The same, and what a pair adds to the sums over keys of (3) and (4). Who calls it adds up what it
+// returns, into w_of_row and z_of_row.
 struct ForwardFormula : ScoreFormula {
   const double *row_bound = nullptr, *row_variance = nullptr;  // a row: of P |v| and (P v)^2
   double* w = nullptr;         // P B^E
   double* z = nullptr;         // (P sigma^E)^2
   double* bound = nullptr;     // of |v|: r + e_P + P (u_in + row bound), with r the rounding of P
   double* variance = nullptr;  // of v^2: z + (r^2 + e_P^2) / 3 + P^2 (u_in^2 / 3 + row variance)
+  double *w_of_row = nullptr, *z_of_row = nullptr;  // a row
 
-  RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
+  RINGCHECK_ON_ANY_DEVICE PairSums operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const auto [p, e] = ScoreFormula::operator()(row, column);
     const double u_in = contract.u_in, r = operand_rounding(p, contract.eta_p / sum[row]);
@@ -105,6 +112,7 @@ struct ForwardFormula : ScoreFormula {
     z[i] = p * p * e.variance;
     bound[i] = r + lost + p * (u_in + row_bound[row]);
     variance[i] = z[i] + (r * r + lost * lost) * kThird + p * p * (u_in * u_in / 3 + row_variance[row]);
+    return {w[i], z[i]};
   }
 };
 
