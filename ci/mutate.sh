@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# ci/mutate.sh [--minutes M] [--count N] [--seed S] [--shard I/N] [--only PART] [--tree DIR]   makes one
+# ci/mutate.sh [--minutes M] [--count N] [--seed S] [--shard I/N] [--only PART] [--survived] [--tree DIR]   makes one
 # small wrong edit after the other in who judges (parity/judge, parity/oracles, reference, cp/ledger),
 # rebuilds the library, and asks the self-test, the smoke profile and the tests of that folder. At most
 # one build at a time, in a worktree of the last commit (build/mutate), never in these sources; DIR names

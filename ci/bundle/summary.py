@@ -67,6 +67,7 @@ print(json.dumps({
     "summary": result["summary"],
     "cases": dict(sorted(kernels.items())),
     "largest_of_passed": dict(sorted(worst.items())),
-    "not_passed": [{key: case[key] for key in ("name", "verdict", "reason", "findings", "reproduce")}
+    "not_passed": [{key: case[key] for key in ("name", "verdict", "reason", "findings", "reproduce")} |
+                   {"oracles": {oracle["name"]: oracle["findings"] for oracle in case["oracles"] if oracle["findings"]}}
                    for case in result["cases"] if case["verdict"] != "pass"],
 }, indent=1))

@@ -11,16 +11,29 @@ import time
 
 from operators import mutants_of
 
-# What is mutated, and the tests of it that are asked, the cheap ones first.
-JUDGE = ["self_test_test", "self_test_oracles_test", "tally_laws", "counters_test", "reproducible_test", "sabotage_test",
-         "reference_free_test", "conservation_laws", "sample_laws", "exact_sabotage_test",
-         "exact_oracles_laws", "sampled_verification_test", "relation_test"]
-REFERENCE = ["self_test_test", "reference_test", "reference_rope_test", "bounds_formulas_test",
-             "key_runs_laws", "fast_path_test", "reference_mpfr_test", "reference_laws",
-             "bounds_test", "sample_laws"]
-LEDGER = ["ledger_test", "memory_test", "sabotage_test", "seconds_laws",
-          "context_parallel_ledger_laws"]
-AREAS = {"parity/judge": JUDGE, "parity/oracles": JUDGE, "reference": REFERENCE, "cp/ledger": LEDGER}
+# What is mutated, and the tests of it that are asked, the cheap ones first; of a folder, and then those of
+# the folders around it.
+AREAS = {
+    "parity/judge/calibration": ["charts_test", "arithmetic_test", "constants_test", "calibrate_test"],
+    "parity/judge/conservation": ["conservation_accumulation_test", "conservation_shares_test", "cli_guard_test",
+                                  "cli_guard_mistakes_test", "conservation_laws"],
+    "parity/judge/exact": ["exact_oracles_laws", "exact_sabotage_test"],
+    "parity/judge/expected": ["counters_alone_test", "peaks_test", "counters_test",
+                              "context_parallel_ledger_laws"],
+    "parity/judge/recorded": ["recording_test", "dump_test", "cli_judging_test"],
+    "parity/judge": ["self_test_test", "self_test_oracles_test", "tally_laws", "vacuity_test", "judged_test",
+                     "judging_test", "comparison_test", "pass_contract_test", "padded_batch_test",
+                     "rope_angles_test", "reproducible_test", "relation_test", "sampled_verification_test",
+                     "sample_laws"],
+    "parity/oracles": ["self_test_oracles_test", "counters_alone_test", "rope_norms_test", "counters_test",
+                       "relation_test", "claims_of_relations_test", "exact_sabotage_test", "sabotage_test",
+                       "reference_free_test", "exact_oracles_laws"],
+    "reference": ["self_test_test", "reference_test", "reference_rope_test", "bounds_formulas_test",
+                  "key_runs_laws", "fast_path_test", "reference_mpfr_test", "reference_laws", "bounds_test",
+                  "sample_laws"],
+    "cp/ledger": ["ledger_test", "memory_test", "overlap_laws", "sabotage_test", "seconds_laws",
+                  "context_parallel_ledger_laws"],
+}
 TINY = ["verify", "--case", "ring:p2p/contiguous/causal/P2/s24/d8/float64"]
 SELF_TEST_FAILED = 70
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -34,6 +47,7 @@ def arguments():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
     parser.add_argument("--only", default="", help="a part of the path of a file")
+    parser.add_argument("--survived", action="store_true", help="again those of the list that survived, no others")
     parser.add_argument("--preset", default="release")
     parser.add_argument("--shard", type=shard, default=(1, 1), metavar="I/N",
                         help="every Nth edit from the Ith, so that N trees share the work")
@@ -79,7 +93,7 @@ class Tree:
 
     def all_mutants(self, only):
         found = []
-        for area in AREAS:
+        for area in ("parity/judge", "parity/oracles", "reference", "cp/ledger"):
             for path in sorted(glob.glob(self.path(area) + "/**/*.cpp", recursive=True)):
                 file = os.path.relpath(path, self.folder)
                 if "/cuda/" not in file and only in file:
@@ -88,14 +102,19 @@ class Tree:
         return found
 
 
-def killer(tree, file):
+def tests_of(file):
+    """Of the areas that hold a file, the smallest first."""
+    around = sorted((area for area in AREAS if file.startswith(area + "/")), key=len, reverse=True)
+    return list(dict.fromkeys(test for area in around for test in AREAS[area]))
+
+
+def killer(tree, tests):
     """Who notices that the tree is wrong, and None where nobody does."""
     code = tree.program("ringcheck", TINY)
     if code == SELF_TEST_FAILED:
         return "self-test"
     if code != 0 or tree.program("ringcheck", ["verify"]) != 0:
         return "smoke"
-    tests = next(tests for area, tests in AREAS.items() if file.startswith(area + "/"))
     return next((name for name in tests if tree.program(name) != 0), None)
 
 
@@ -111,7 +130,7 @@ def judged(tree, mutant):
             stream.write("\n".join(lines))
         if not tree.builds():
             return "does not compile", None
-        by = killer(tree, mutant.file)
+        by = killer(tree, tests_of(mutant.file))
         return ("killed" if by else "survived"), by
     finally:
         with open(path, "w", encoding="utf-8") as stream:
@@ -174,10 +193,14 @@ def main():
     end = time.time() + 60 * options.minutes
     index, shards = options.shard
     # What passes as it is need not be shown once a shard.
-    if index == 1 and (not tree.builds() or killer(tree, "parity/judge/")):
-        raise SystemExit("mutate: the sources do not pass as they are")
+    every = list(dict.fromkeys(test for tests in AREAS.values() for test in tests))
+    if index == 1 and (not tree.builds() or (by := killer(tree, every))):
+        raise SystemExit(f"mutate: the sources do not pass as they are: {by or 'they do not build'}")
     survivors = counted = 0
-    for mutant in in_turn(tree.all_mutants(options.only), known, options.seed)[index - 1::shards]:
+    mutants = tree.all_mutants(options.only)
+    if options.survived:
+        mutants = [m for m in mutants if known.get(m.id, {}).get("result") == "survived"]
+    for mutant in in_turn(mutants, known, options.seed)[index - 1::shards]:
         if counted >= options.count or time.time() > end:
             break
         if known.get(mutant.id, {}).get("result") == "equivalent":

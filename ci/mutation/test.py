@@ -117,10 +117,17 @@ class Runner(unittest.TestCase):
         self.assertEqual(first[-10].id, many[9].id)
 
     def test_who_notices_first(self):
-        for codes, by in [([70], "self-test"), ([1], "smoke"), ([0, 5], "smoke"),
-                          ([0, 0, 0, 1], run.JUDGE[1]), ([0] * 40, None)]:
+        for codes, by in [([70], "self-test"), ([1], "smoke"), ([0, 5], "smoke"), ([0, 0, 0, 1], "two"),
+                          ([0] * 5, None)]:
             with mock.patch.object(run.Tree, "program", side_effect=codes):
-                self.assertEqual(run.killer(self.tree, "parity/judge/a.cpp"), by)
+                self.assertEqual(run.killer(self.tree, ["one", "two", "three"]), by)
+
+    def test_the_tests_of_the_smallest_area_first(self):
+        areas = {"a": ["x", "y"], "a/b": ["z", "x"]}
+        with mock.patch.object(run, "AREAS", areas):
+            self.assertEqual(run.tests_of("a/b/file.cpp"), ["z", "x", "y"])
+            self.assertEqual(run.tests_of("a/bc.cpp"), ["x", "y"])
+            self.assertEqual(run.tests_of("c.cpp"), [])
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ OracleVerdict identical(const Case& test, const reference::Tensors& actual,
 bool multiplies_exactly(const Case& test);
 
 // The multiple of `one` that `many` should be. What is next to nothing on both sides, so that what
-// led there may have been flushed to zero, is as good as equal. Undefined where `one` is.
+// led there may have been flushed to zero, is as good as equal, and so is what is off by a unit in its
+// last place, or by two in that of the largest accumulator of its row, from which RoPE turns it: a term
+// that underflows in one run decides a tie in the other. Undefined where `one` is.
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many);
 
 // One tensor, of any name. As if every bit that differs were infinitely wrong.

@@ -26,6 +26,7 @@ OracleVerdict judge(const Evidence& e) {
   const reference::Tensors& actual = e.variations.front().tensors;
   reference::Tensors expected = e.outcome.tensors;
   expected.dq = multiple(1 / kFactor, expected.dq, actual.dq);
+  expected.dk = multiple(1, expected.dk, actual.dk);
   return identical(e.test, actual, expected);
 }
 

@@ -24,7 +24,9 @@ std::string committed(const std::string& path) {
 
 Ran page_of(const std::string& matrix) {
   return ringcheck({"detection", matrix, committed("reports/results/cpu_sensitivity.json"),
-                    committed("reports/results/cpu_clean.summary.json"), "--profile",
+                    committed("reports/results/cpu_clean_1.summary.json"),
+                    committed("reports/results/cpu_clean_2.summary.json"),
+                    committed("reports/results/cpu_clean_3.summary.json"), "--profile",
                     committed("reports/results/cpu_faults_smoke.json"), "--profile",
                     committed("reports/results/cpu_faults_conformance.json")});
 }
