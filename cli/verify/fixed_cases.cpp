@@ -119,7 +119,8 @@ Cases fixed_cases_of_smoke(const std::string& device) {
       "ring:alltoall/headtail/causal/P4/hq2/hkv1/s1024/d64/bf16/rope:half[10000]",
       "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
       "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
-      "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16"};
+      "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16",
+      "ring:p2p/headtail/docfull[2,4,8]/P2/hq2/hkv1/d16/bf16/snap"};  // queries that see unlike numbers of keys
   texts.insert(texts.end(), kLongPositions.begin(), kLongPositions.end());
   return of_every_profile(device, false, texts);
 }
