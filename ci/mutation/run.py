@@ -17,7 +17,7 @@ AREAS = {
     "parity/judge/calibration": ["charts_test", "arithmetic_test", "constants_test", "calibrate_test"],
     "parity/judge/conservation": ["conservation_accumulation_test", "conservation_shares_test", "cli_guard_test",
                                   "cli_guard_mistakes_test", "conservation_laws"],
-    "parity/judge/exact": ["exact_oracles_laws", "exact_sabotage_test"],
+    "parity/judge/exact": ["keys_counted_test", "exact_oracles_laws", "exact_sabotage_test"],
     "parity/judge/expected": ["counters_alone_test", "peaks_test", "counters_test",
                               "context_parallel_ledger_laws"],
     "parity/judge/recorded": ["recording_test", "dump_test", "cli_judging_test"],
