@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histories to look at: of committed results, with failures that are made up; and of very many runs."""
 import copy
+import datetime
 import json
 import pathlib
 import random
@@ -27,7 +28,9 @@ def page_of(program, history, page, *options):
 def broken(result):
     """The same run a day later and on a branch, where every fifth case of bf16 fails, and one hangs."""
     result = copy.deepcopy(result)
-    result["environment"].update(started="2026-11-26T19:30:00Z", commit="b" * 40)
+    started = datetime.datetime.fromisoformat(result["environment"]["started"].replace("Z", "+00:00"))
+    day_later = started + datetime.timedelta(days=1)
+    result["environment"].update(started=day_later.strftime("%Y-%m-%dT%H:%M:%SZ"), commit="b" * 40)
     bf16 = [case for case in result["cases"] if case["parts"]["dtype"] == "bf16"]
     for case in bf16[::5]:
         case.update(verdict="fail", findings=["fails again: 3 of 3 runs"])

@@ -93,7 +93,7 @@ class Tree:
 
     def all_mutants(self, only):
         found = []
-        for area in ("parity/judge", "parity/oracles", "reference", "cp/ledger"):
+        for area in (area for area in AREAS if not any(area.startswith(other + "/") for other in AREAS)):
             for path in sorted(glob.glob(self.path(area) + "/**/*.cpp", recursive=True)):
                 file = os.path.relpath(path, self.folder)
                 if "/cuda/" not in file and only in file:
@@ -193,13 +193,14 @@ def main():
     end = time.time() + 60 * options.minutes
     index, shards = options.shard
     # What passes as it is need not be shown once a shard.
-    every = list(dict.fromkeys(test for tests in AREAS.values() for test in tests))
-    if index == 1 and (not tree.builds() or (by := killer(tree, every))):
-        raise SystemExit(f"mutate: the sources do not pass as they are: {by or 'they do not build'}")
-    survivors = counted = 0
     mutants = tree.all_mutants(options.only)
     if options.survived:
         mutants = [m for m in mutants if known.get(m.id, {}).get("result") == "survived"]
+    asked = list(dict.fromkeys(test for file in dict.fromkeys(m.file for m in mutants) for test in tests_of(file)))
+    by = None
+    if index == 1 and (not tree.builds() or (by := killer(tree, asked))):
+        raise SystemExit(f"mutate: the sources do not pass as they are: {by or 'they do not build'}")
+    survivors = counted = 0
     for mutant in in_turn(mutants, known, options.seed)[index - 1::shards]:
         if counted >= options.count or time.time() > end:
             break

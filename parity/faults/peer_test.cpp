@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include "parity/judge/epsilon.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -24,12 +25,6 @@ at::Tensor invisible_pairs(const Case& test) {
   for (const Entries& some : entries_of(test))
     all.push_back(invisible_pairs(test, some.mask).expand({some.count, 1, test.seq, test.seq}));
   return at::cat(all);
-}
-
-double epsilon_of(at::ScalarType dtype) {
-  if (dtype == at::kDouble) return 0x1p-52;
-  if (dtype == at::kFloat) return 0x1p-23;
-  return dtype == at::kHalf ? 0x1p-10 : 0x1p-7;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "cp/attention/partial.h"
 #include "parity/judge/comparison.h"
+#include "parity/judge/epsilon.h"
 #include "parity/judge/truth.h"
 
 namespace ringcheck::parity {
@@ -21,20 +22,6 @@ bool multiplies_exactly(const Case& test) {
   return test.dtype != at::kHalf;
 }
 
-namespace {
-
-// The distance of 1 to the next number.
-double last_place(at::ScalarType type) {
-  switch (type) {
-    case at::kDouble: return 0x1p-52;
-    case at::kFloat: return 0x1p-23;
-    case at::kHalf: return 0x1p-10;
-    default: return 0x1p-7;
-  }
-}
-
-}  // namespace
-
 at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many) {
   constexpr double kTiny = 0x1p-100;
   if (!one.defined()) return {};
@@ -42,8 +29,8 @@ at::Tensor multiple(double factor, const at::Tensor& one, const at::Tensor& many
   if (!many.defined() || many.sizes() != one.sizes()) return exact;
   const at::Tensor tiny = (one.abs() < kTiny) & (many.abs() < factor * kTiny);
   const at::Tensor size = exact.abs().to(at::kDouble);
-  const at::Tensor unit = size * last_place(one.scalar_type()) +
-                          size.amax(-1, true) * (2 * last_place(accumulation_type(one.scalar_type())));
+  const at::Tensor unit = size * epsilon_of(one.scalar_type()) +
+                          size.amax(-1, true) * (2 * epsilon_of(accumulation_type(one.scalar_type())));
   return at::where(tiny | ((many.to(at::kDouble) - exact).abs() <= unit.nan_to_num(0, 0)), many, exact);
 }
 

@@ -46,19 +46,13 @@ Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErr
                const KeySums& sums, const Error& chain) {
   const Error error{at::empty_like(strip.dq), at::empty_like(strip.dq)};
   const at::Tensor flushed = model.flushed(strip.keys);
-  QueryGradientFormula formula{model.contract, std::abs(strip.scale), model.world, model.partial_step(),
-                               strip.dq.size(-1)};
-  formula.dq = elements(strip.dq);
+  QueryGradientFormula formula{formula_of(model, strip.dq, sums.terms, flushed, error)};
+  formula.scale = std::abs(strip.scale);
+  formula.partials = model.world;
   formula.p_k = elements(sums.p_k);
-  formula.p_g_k = elements(sums.terms[0]);
-  formula.of_size = elements(sums.terms[1]);
-  formula.of_square = elements(sums.terms[2]);
   formula.delta = of_rows(forward.delta);
   formula.lse = of_rows(forward.lse);
   formula.chain_variance = elements(chain.variance);
-  formula.flushed = elements(flushed);
-  formula.bound = writable(error.bound);
-  formula.variance = writable(error.variance);
   evaluate(formula, strip.sum.numel(), strip.dq.device());
   return error;
 }

@@ -78,19 +78,12 @@ Error output_error(const ErrorModel& model, const StripView& strip, const KeySum
                    const RowError& row) {
   const Error error{at::empty_like(strip.o), at::empty_like(strip.o)};
   const at::Tensor flushed = model.flushed(strip.keys);
-  OutputFormula formula{model.contract, model.partial_step(), strip.o.size(-1)};
-  formula.o = elements(strip.o);
+  OutputFormula formula{formula_of(model, strip.o, sums.terms, flushed, error)};
   formula.w_v = elements(sums.w_v);
-  formula.z_v = elements(sums.terms[0]);
-  formula.of_size = elements(sums.terms[1]);
-  formula.of_square = elements(sums.terms[2]);
   if (strip.largest_v.defined()) formula.largest_v = elements(strip.largest_v);
   formula.w = elements(sums.w);
   formula.z = elements(sums.z);
   formula.row_variance = elements(row.of_partial);
-  formula.flushed = elements(flushed);
-  formula.bound = writable(error.bound);
-  formula.variance = writable(error.variance);
   evaluate(formula, strip.sum.numel(), strip.o.device());
   return error;
 }

@@ -92,6 +92,20 @@ TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Ti
           .end = strip.end.const_data_ptr<int32_t>()};
 }
 
+RowFormula formula_of(const ErrorModel& model, const at::Tensor& value, const at::Tensor& sums,
+                      const at::Tensor& flushed, const Error& error) {
+  return {.contract = model.contract,
+          .step = model.partial_step(),
+          .columns = value.size(-1),
+          .value = elements(value),
+          .of_value = elements(sums[0]),
+          .of_size = elements(sums[1]),
+          .of_square = elements(sums[2]),
+          .flushed = elements(flushed),
+          .bound = writable(error.bound),
+          .variance = writable(error.variance)};
+}
+
 const double* elements(const at::Tensor& x) {
   TORCH_INTERNAL_ASSERT(x.is_contiguous());
   return x.const_data_ptr<double>();
