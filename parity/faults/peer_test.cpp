@@ -5,7 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "parity/judge/epsilon.h"
+#include "parity/judge/elements/epsilon.h"
 
 namespace ringcheck::parity {
 namespace {

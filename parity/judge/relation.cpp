@@ -7,7 +7,7 @@
 
 #include "cp/attention/partial.h"
 #include "parity/judge/comparison.h"
-#include "parity/judge/epsilon.h"
+#include "parity/judge/elements/epsilon.h"
 #include "parity/judge/truth.h"
 
 namespace ringcheck::parity {
