@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -28,7 +29,8 @@ constexpr uint64_t kFirstSeed = 1000;
 constexpr const char *kJudged = "attention", *kTimed = "timed";
 
 struct Options {
-  std::string file = RINGCHECK_SOURCE_DIR "/bench/python_door/timed.py";
+  // From where one is: the result names it, and is to name no folder of this machine where run in the sources.
+  std::string file = std::filesystem::proximate(RINGCHECK_SOURCE_DIR "/bench/python_door/timed.py").string();
   std::string json;
   int calls = 50;
 };
