@@ -6,8 +6,13 @@ import glob
 import json
 import os
 import random
+import re
+import signal
 import subprocess
+import tempfile
+import threading
 import time
+from concurrent import futures
 
 from operators import mutants_of
 
@@ -34,6 +39,8 @@ AREAS = {
     "cp/ledger": ["ledger_test", "memory_test", "overlap_laws", "sabotage_test", "seconds_laws",
                   "context_parallel_ledger_laws"],
 }
+SMOKE = ["verify", "--verbose"]
+FAILED = re.compile(rb"^(fail|crash|hang) ", re.MULTILINE)  # a line a case
 TINY = ["verify", "--case", "ring:p2p/contiguous/causal/P2/s24/d8/float64"]
 SELF_TEST_FAILED = 70
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -74,22 +81,35 @@ class Tree:
     def path(self, file):
         return os.path.join(self.folder, file)
 
-    def run(self, words, seconds):
-        """The exit code; 124 where it took longer."""
-        # Tests run alone here; the same cases in every run.
+    def run(self, words, seconds, ended=threading.Event()):
+        """The exit code: 124 where it took longer, 1 as soon as it says that a case failed, and 0 where
+        it was `ended` from without."""
+        # The same cases in every run.
         environment = dict(os.environ, OMP_NUM_THREADS="1", RC_PARAMS="seed=20261121")
-        try:
-            return subprocess.run(words, cwd=self.folder, env=environment, timeout=seconds,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
-        except subprocess.TimeoutExpired:
-            return 124
+        end = time.time() + seconds
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(words, cwd=self.folder, env=environment, start_new_session=True,
+                                       stdout=said, stderr=subprocess.DEVNULL)
+            try:
+                while process.poll() is None:
+                    if ended.wait(0.1):
+                        return 0
+                    if time.time() > end:
+                        return 124
+                    if FAILED.search(os.pread(said.fileno(), os.fstat(said.fileno()).st_size, 0)):
+                        return 1
+                return process.returncode
+            finally:
+                if process.returncode is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
 
     def builds(self):
         """The library alone: programs load it."""
         return self.run(["ninja", "-C", self.build_folder, "ringcheck_core"], 3600) == 0
 
-    def program(self, name, words=(), seconds=300):
-        return self.run([os.path.join(self.build_folder, "bin", name), *words], seconds)
+    def program(self, name, words=(), seconds=300, ended=threading.Event()):
+        return self.run([os.path.join(self.build_folder, "bin", name), *words], seconds, ended)
 
     def all_mutants(self, only):
         found = []
@@ -113,9 +133,17 @@ def killer(tree, tests):
     code = tree.program("ringcheck", TINY)
     if code == SELF_TEST_FAILED:
         return "self-test"
-    if code != 0 or tree.program("ringcheck", ["verify"]) != 0:
+    if code != 0:
         return "smoke"
-    return next((name for name in tests if tree.program(name) != 0), None)
+    programs = {"smoke": ("ringcheck", SMOKE), **{name: (name, ()) for name in tests}}
+    ended = threading.Event()
+    with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        asked = {pool.submit(tree.program, *words, ended=ended): name for name, words in programs.items()}
+        for future in futures.as_completed(asked):
+            if future.result() != 0:
+                ended.set()  # whoever is still asked says nothing more
+                return asked[future]
+    return None
 
 
 def judged(tree, mutant):

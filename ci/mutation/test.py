@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import tempfile
+import threading
+import time
 import unittest
 from unittest import mock
 
@@ -117,10 +119,23 @@ class Runner(unittest.TestCase):
         self.assertEqual(first[-10].id, many[9].id)
 
     def test_who_notices_first(self):
-        for codes, by in [([70], "self-test"), ([1], "smoke"), ([0, 5], "smoke"), ([0, 0, 0, 1], "two"),
-                          ([0] * 5, None)]:
-            with mock.patch.object(run.Tree, "program", side_effect=codes):
+        tiny, smoke = ("ringcheck", tuple(run.TINY)), ("ringcheck", tuple(run.SMOKE))
+        for failing, code, by in [(tiny, 70, "self-test"), (tiny, 1, "smoke"), (smoke, 5, "smoke"),
+                                  (("two", ()), 1, "two"), (None, 0, None)]:
+            def program(name, words=(), ended=None, failing=failing, code=code):
+                return code if (name, tuple(words)) == failing else 0
+            with mock.patch.object(run.Tree, "program", side_effect=program):
                 self.assertEqual(run.killer(self.tree, ["one", "two", "three"]), by)
+
+    def test_who_failed_once_is_not_waited_for(self):
+        begin = time.time()
+        for says, ended, code in [("echo; echo 'fail  a case'; sleep 60", False, 1), ("sleep 60", True, 0),
+                                  ("echo failing", False, 0), ("exit 3", False, 3), ("sleep 60", False, 124)]:
+            event = threading.Event()
+            if ended:
+                event.set()
+            self.assertEqual(self.tree.run(["sh", "-c", says], 0.5 if code == 124 else 30, event), code, says)
+        self.assertLess(time.time() - begin, 20)
 
     def test_the_tests_of_the_smallest_area_first(self):
         areas = {"a": ["x", "y"], "a/b": ["z", "x"]}

@@ -9,6 +9,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace ringcheck::reference {
 namespace {
@@ -18,7 +19,7 @@ constexpr int kThreads = 512, kBlocks = 2;
 
 template <class Formula>
 __global__ void __launch_bounds__(kThreads, kBlocks) every_element(Formula formula, int64_t rows) {
-  for (int64_t row = blockIdx.x; row < rows; row += gridDim.x)
+  for (int64_t row = blockIdx.x * blockDim.y + threadIdx.y; row < rows; row += gridDim.x * blockDim.y)
     for (int64_t column = threadIdx.x; column < formula.columns; column += blockDim.x)
       formula(row, column);
 }
@@ -43,19 +44,24 @@ __global__ void __launch_bounds__(kThreads, kBlocks) every_element(ForwardFormul
   }
 }
 
+// Channels are few, keys many.
+template <class Formula>
+constexpr int kRows = std::is_base_of_v<RowFormula, Formula> ? 4 : 1;  // a block
+
 template <class Formula>
 void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
   constexpr int64_t kMostBlocks = 1 << 20;
   const c10::cuda::CUDAGuard current(device);
-  const auto blocks = static_cast<unsigned>(std::min(rows, kMostBlocks));
-  every_element<<<blocks, kThreads, 0, c10::cuda::getCurrentCUDAStream().stream()>>>(formula, rows);
+  const auto blocks = static_cast<unsigned>(std::min((rows - 1) / kRows<Formula> + 1, kMostBlocks));
+  const dim3 threads(kThreads / kRows<Formula>, kRows<Formula>);
+  every_element<<<blocks, threads, 0, c10::cuda::getCurrentCUDAStream().stream()>>>(formula, rows);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess)
     throw std::runtime_error(std::string("error bounds: ") + cudaGetErrorString(status));
 }
 
 const RegisteredEvaluation registered({on_gpu<ScoreFormula>, on_gpu<ForwardFormula>,
                                        on_gpu<BackwardFormula>, on_gpu<OutputFormula>,
-                                       on_gpu<QueryGradientFormula>});
+                                       on_gpu<QueryGradientFormula>, on_gpu<KeyGradientFormula>});
 
 }  // namespace
 }  // namespace ringcheck::reference

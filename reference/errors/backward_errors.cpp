@@ -46,7 +46,7 @@ Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErr
                const KeySums& sums, const Error& chain) {
   const Error error{at::empty_like(strip.dq), at::empty_like(strip.dq)};
   const at::Tensor flushed = model.flushed(strip.keys);
-  QueryGradientFormula formula{formula_of(model, strip.dq, sums.terms, flushed, error)};
+  QueryGradientFormula formula{{formula_of(model, strip.dq, sums.terms, flushed, error)}};
   formula.scale = std::abs(strip.scale);
   formula.partials = model.world;
   formula.p_k = elements(sums.p_k);
@@ -126,26 +126,27 @@ void BackwardErrors::add_to_keys(const Rows& rows, Range columns, const ScoreGra
 }
 
 Error BackwardErrors::dk(double scale, const at::Tensor& dk) const {
-  const double u_p = model_.contract.u_p, step = model_.partial_step();
-  const double partials = model_.world * keys_.shared;
-  const at::Tensor flushed = model_.flushed(keys_.queries) * std::abs(scale);
-  return {dk_[1] * std::abs(scale) + flushed + partials * step,
-          (dk_[2] + dk_[0].square() + p_delta_q_.square() + p_g_q_.square())
-              .mul_(scale * scale)
-              .addcmul_(dk.square(), dk_chain_.variance + u_p * u_p / 3)
-              .addcmul_(flushed, flushed, 1. / 3)
-              .add_(partials * step * step / 3)};
+  KeyGradientFormula formula;
+  formula.scale = std::abs(scale);
+  formula.p_delta = elements(p_delta_q_);
+  formula.p_g = elements(p_g_q_);
+  return key_error(formula, dk, dk_, dk_chain_);
 }
 
-Error BackwardErrors::dv(const at::Tensor& dv) const {
-  const double u_p = model_.contract.u_p, step = model_.partial_step();
-  const double partials = model_.world * keys_.shared;
-  const at::Tensor flushed = model_.flushed(keys_.queries);
-  return {dv_[1] + flushed + partials * step,
-          (dv_[2] + dv_[0].square())
-              .addcmul_(dv.square(), dv_chain_.variance + u_p * u_p / 3)
-              .addcmul_(flushed, flushed, 1. / 3)
-              .add_(partials * step * step / 3)};
+Error BackwardErrors::dv(const at::Tensor& dv) const { return key_error({}, dv, dv_, dv_chain_); }
+
+Error BackwardErrors::key_error(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
+                                const Error& chain) const {
+  const Error error{at::empty_like(value), at::empty_like(value)};
+  const auto of_pairs = [&](const at::Tensor& of_keys) {
+    return of_keys.expand({value.size(0), -1, -1}).contiguous();
+  };
+  const at::Tensor flushed = of_pairs(model_.flushed(keys_.queries)), variance = of_pairs(chain.variance);
+  static_cast<RowFormula&>(formula) = formula_of(model_, value, sums, flushed, error);
+  formula.partials = model_.world * keys_.shared;
+  formula.chain_variance = elements(variance);
+  evaluate(formula, flushed.numel(), value.device());
+  return error;
 }
 
 }  // namespace ringcheck::reference

@@ -47,6 +47,8 @@ class BackwardErrors {
   };
   ScoreGradients gradients(const Rows& rows, const Tile& tile, const Terms& scores) const;
   void add_to_keys(const Rows& rows, Range columns, const ScoreGradients& t);
+  Error key_error(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
+                  const Error& chain) const;
 
   const ErrorModel& model_;
   const Keys& keys_;

@@ -66,6 +66,10 @@ void evaluate(const QueryGradientFormula& formula, int64_t rows, at::Device devi
   device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).query_gradient(formula, rows, device);
 }
 
+void evaluate(const KeyGradientFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).key_gradient(formula, rows, device);
+}
+
 RegisteredEvaluation::RegisteredEvaluation(const Evaluation& evaluation) {
   registered() = evaluation;
 }

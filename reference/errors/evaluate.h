@@ -19,6 +19,7 @@ void evaluate(const ForwardFormula& formula, int64_t rows, at::Device device);
 void evaluate(const BackwardFormula& formula, int64_t rows, at::Device device);
 void evaluate(const OutputFormula& formula, int64_t rows, at::Device device);
 void evaluate(const QueryGradientFormula& formula, int64_t rows, at::Device device);
+void evaluate(const KeyGradientFormula& formula, int64_t rows, at::Device device);
 
 // How a device that is no CPU evaluates them. What links CUDA is in a library of its own, which
 // registers its evaluation when it is loaded.
@@ -28,6 +29,7 @@ struct Evaluation {
   void (*backward)(const BackwardFormula&, int64_t rows, at::Device);
   void (*output)(const OutputFormula&, int64_t rows, at::Device);
   void (*query_gradient)(const QueryGradientFormula&, int64_t rows, at::Device);
+  void (*key_gradient)(const KeyGradientFormula&, int64_t rows, at::Device);
 };
 struct RegisteredEvaluation {
   explicit RegisteredEvaluation(const Evaluation& evaluation);

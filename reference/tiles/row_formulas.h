@@ -8,22 +8,23 @@
 #include "reference/errors/contract.h"
 #include "reference/tiles/tile_formulas.h"
 
-// Formulas (4) and (7) of docs/numerics.md for one row and channel, from its sums over the keys, as a
-// CPU and a GPU evaluate them. Arrays are [rows, columns] unless they say that they have one a row.
+// Formulas (4) and (7) of docs/numerics.md for one row and channel, from its sums over the keys, and (8)
+// and (9) for one key and channel, from its sums over the rows, as a CPU and a GPU evaluate them. Arrays
+// are [rows, columns] unless they say that they have one a row; of (8) and (9) a row is a key.
 namespace ringcheck::reference {
 
 // NaN stays NaN.
 RINGCHECK_ON_ANY_DEVICE inline double at_least(double x, double least) { return x < least ? least : x; }
 
-// What both are made of: a tensor, and of its rows the sums of (4) or (7).
+// What all are made of: a tensor, and of its rows the sums of a formula.
 struct RowFormula {
   Contract contract;
   double step = 0;      // in which partial results underflow
   int64_t columns = 0;  // channels
-  const double* value = nullptr;      // O or dQ
-  const double* of_value = nullptr;   // sums of z v, or of P sigma^G k
-  const double* of_size = nullptr;    // what is summed with |v| or |k|
-  const double* of_square = nullptr;  // what is summed with v^2 or k^2
+  const double* value = nullptr;      // O or a gradient
+  const double* of_value = nullptr;   // (4): sums of z v; (7): P sigma^G k; (8): T sigma^L q; (9): P sigma^L dO
+  const double* of_size = nullptr;    // what is summed with |v|, |k|, |q| or |dO|
+  const double* of_square = nullptr;  // what is summed with the squares of these
   const double* flushed = nullptr;    // a row
   double *bound = nullptr, *variance = nullptr;
 };
@@ -52,22 +53,45 @@ struct OutputFormula : RowFormula {
   }
 };
 
-// (7), the error of dQ.
-struct QueryGradientFormula : RowFormula {
-  double scale = 1;     // its size
+// What (7), (8) and (9) share: terms that were summed, and an error relative to the gradient itself.
+struct GradientFormula : RowFormula {
+  double scale = 1;     // of the scores, its size, where the gradient has it as a factor
   double partials = 1;  // that are merged
-  const double* p_k = nullptr;             // sums of P k
-  Errors delta{}, lse{};                   // a row
   const double* chain_variance = nullptr;  // a row
+
+ protected:
+  RINGCHECK_ON_ANY_DEVICE void write(int64_t row, int64_t i, PairError terms, PairError relative) const {
+    const double size = ::fabs(value[i]), lost = flushed[row] * scale;
+    const double of_gradient = relative.variance + chain_variance[row] + contract.u_p * contract.u_p * kThird;
+    bound[i] = terms.bound * scale + size * relative.bound + lost + partials * step;
+    variance[i] = terms.variance * scale * scale + size * size * of_gradient +
+                  (lost * lost + partials * step * step) * kThird;
+  }
+};
+
+// (7), the error of dQ.
+struct QueryGradientFormula : GradientFormula {
+  const double* p_k = nullptr;  // sums of P k
+  Errors delta{}, lse{};        // a row
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
-    const double DQ = value[i], PK = p_k[i], PGK = of_value[i], lost = flushed[row] * scale;
-    const double of_row = lse.variance[row] + chain_variance[row] + contract.u_p * contract.u_p * kThird;
-    bound[i] = (::fabs(PK) * delta.bound[row] + of_size[i]) * scale + ::fabs(DQ) * lse.bound[row] + lost +
-               partials * step;
-    variance[i] = (PK * PK * delta.variance[row] + of_square[i] + PGK * PGK) * scale * scale +
-                  DQ * DQ * of_row + (lost * lost + partials * step * step) * kThird;
+    const double PK = p_k[i], PGK = of_value[i];
+    write(row, i,
+          {::fabs(PK) * delta.bound[row] + of_size[i],
+           PK * PK * delta.variance[row] + of_square[i] + PGK * PGK},
+          {lse.bound[row], lse.variance[row]});
+  }
+};
+
+// (8) and (9), the errors of dK and dV.
+struct KeyGradientFormula : GradientFormula {
+  const double *p_delta = nullptr, *p_g = nullptr;  // of dK alone: sums of P sigma^D q and P sigma^G q
+
+  RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
+    const int64_t i = row * columns + column;
+    const double PD = p_delta == nullptr ? 0 : p_delta[i], PG = p_g == nullptr ? 0 : p_g[i];
+    write(row, i, {of_size[i], of_square[i] + of_value[i] * of_value[i] + PD * PD + PG * PG}, {0, 0});
   }
 };
 

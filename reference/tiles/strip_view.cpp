@@ -8,7 +8,14 @@
 
 namespace ringcheck::reference {
 
-Operand Operand::of(const at::Tensor& x) { return {at::stack({x, x.abs(), x.square()})}; }
+Operand Operand::of(const at::Tensor& x) {
+  const Operand operand{at::empty({3, x.size(0), x.size(1), x.size(2)}, x.options())};
+  at::Tensor magnitude = operand.magnitude(), square = operand.square();
+  operand.value().copy_(x);
+  at::abs_out(magnitude, operand.value());
+  at::mul_out(square, operand.value(), operand.value());
+  return operand;
+}
 
 Operand Operand::rows(Range range) const { return {all.narrow(2, range.begin, range.size)}; }
 
@@ -68,9 +75,9 @@ StripView view_of(const Strip& strip, const Group& group, const Solution& soluti
           .scale = group.scale,
           .begin = runs(tiles.begin),
           .end = runs(tiles.end),
-          .q = Operand::of(rows(group.q)),
-          .scaled_q = Operand::of(rows(group.q) * group.scale),
-          .d_o = Operand::of(rows(group.d_o)),
+          .q = Operand::of(stacked(group.q, strip.rows)),
+          .scaled_q = Operand::of(stacked(group.q, strip.rows) * group.scale),
+          .d_o = Operand::of(stacked(group.d_o, strip.rows)),
           .o = rows(solution.o),
           .dq = rows(solution.dq),
           .max = rows(solution.max),
@@ -133,9 +140,9 @@ void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
 }
 
 void add_products(at::Tensor& sums, const Terms& a, const Operand& b) {
-  if (!sums.defined())
-    sums = at::zeros({3, b.all.size(1), a.all.size(2), b.all.size(3)}, b.all.options());
-  batched(sums).baddbmm_(batched(a.all), batched(b.all));
+  at::Tensor sum = sums.defined() ? batched(sums) : at::Tensor();
+  add_product(sum, batched(a.all), batched(b.all));
+  sums = sum.view({3, b.all.size(1), a.all.size(2), b.all.size(3)});
 }
 
 }  // namespace ringcheck::reference

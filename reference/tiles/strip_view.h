@@ -81,8 +81,8 @@ StripView view_of(const Strip& strip, const Group& group, const Solution& soluti
 // What the formulas need to know of a tile.
 TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile);
 
-// What the formulas of (4) and (7) have in common, of a tensor of the rows: its sums [3, ...], what is lost by
-// underflow in each row, and where the error goes. All of them must outlive it.
+// What the formulas of rows have in common, of a tensor: its sums [3, ...], what is lost by underflow in
+// each row, and where the error goes. All of them must outlive it.
 RowFormula formula_of(const ErrorModel& model, const at::Tensor& value, const at::Tensor& sums,
                       const at::Tensor& flushed, const Error& error);
 
