@@ -6,7 +6,6 @@
 
 #include "cli/usage_error.h"
 #include "cp/device/cuda_library.h"
-#include "cp/device/moment.h"
 #include "cp/worlds/launcher.h"
 #include "cp/worlds/session.h"
 
@@ -52,8 +51,7 @@ bool has_use_for_transport(const std::map<std::string, std::string>& parts) {
 
 bool passes_between_gpus(const std::vector<parity::Case>& cases) {
   return std::ranges::any_of(cases, [](const parity::Case& test) {
-    return has_use_for_transport(test) && !why_no_cuda() &&
-           processes_here(test.world, detect_launcher()) <= device_count(at::kCUDA);
+    return has_use_for_transport(test) && !why_no_cuda() && !lacks_gpus(test.world);
   });
 }
 

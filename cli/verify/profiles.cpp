@@ -7,7 +7,7 @@
 
 #include "cli/subcommand.h"
 #include "cli/verify/fixed_cases.h"
-#include "cp/device/moment.h"
+#include "cp/worlds/launcher.h"
 #include "parity/case/case_space.h"
 #include "parity/case/text/nearest.h"
 
@@ -33,7 +33,7 @@ void choose_mpi(parity::Cover& cover, const std::vector<int>& worlds, size_t cou
   constexpr int64_t kCheap = 4000;
   const Cases threads = cover.cases();
   for (const int world : worlds) {
-    if (device == "cuda" && world > device_count(at::kCUDA))
+    if (device == "cuda" && lacks_gpus(world))
       continue;
     Cases processes;
     for (Case test : threads)

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "cp/device/moment.h"
+
 namespace ringcheck {
 namespace {
 
@@ -98,6 +100,26 @@ std::optional<Launcher> detect_launcher() { return detect_launcher(variable); }
 
 int processes_here(int world, const std::optional<Launcher>& launcher) {
   return launcher && launcher->local_size > 0 ? std::min(world, launcher->local_size) : world;
+}
+
+std::optional<int> gpu_of_process(int local_rank, int visible, const Lookup& environment) {
+  if (local_rank < 0) return std::nullopt;
+  if (local_rank < visible) return local_rank;
+  const char* named = environment("CUDA_VISIBLE_DEVICES");
+  const bool one_each = visible == 1 && named != nullptr && detect_launcher(environment);
+  return one_each ? std::optional(0) : std::nullopt;
+}
+
+std::optional<int> gpu_of_process(int local_rank) {
+  return gpu_of_process(local_rank, device_count(at::kCUDA), variable);
+}
+
+std::optional<std::string> lacks_gpus(int world) {
+  const int here = processes_here(world, detect_launcher());
+  if (gpu_of_process(here - 1)) return std::nullopt;
+  return "world " + std::to_string(world) + " of processes, " + std::to_string(here) +
+         " of them on this host, needs a GPU a rank, found " + std::to_string(device_count(at::kCUDA)) +
+         "; use world kind thread, or let each process see all GPUs of its host, or one of its own";
 }
 
 std::string describe(const Launcher& launcher) {

@@ -29,6 +29,15 @@ std::optional<Launcher> detect_launcher();
 // How many of the ranks of a world are processes of this host; all of them, where nobody says.
 int processes_here(int world, const std::optional<Launcher>& launcher);
 
+// Of the GPUs that a process sees, `visible` of them, the one that is its own: by its number on the host, or
+// the only one, where a launcher shows each process another one alone (CUDA_VISIBLE_DEVICES names one, as
+// Slurm's --gpus-per-task does). Nothing where there is none for it.
+std::optional<int> gpu_of_process(int local_rank, int visible, const Lookup& environment);
+std::optional<int> gpu_of_process(int local_rank);
+
+// Why the processes of this host in such a world cannot have a GPU each, and the fix; nothing where they can.
+std::optional<std::string> lacks_gpus(int world);
+
 // "Open MPI: rank 1 of 4, local rank 1 of 4"
 std::string describe(const Launcher& launcher);
 

@@ -9,7 +9,6 @@
 
 #include "cp/attention/context_parallel.h"
 #include "cp/device/cuda_library.h"
-#include "cp/device/moment.h"
 #include "cp/worlds/launcher.h"
 #include "parity/case/balance/own_balance.h"
 #include "parity/case/part.h"
@@ -161,11 +160,8 @@ std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
 std::optional<std::string> not_supported(const Case& test) {
   if (test.device == "cuda") {
     if (why_no_cuda()) return why_no_cuda();
-    const int here = processes_here(test.world, detect_launcher());
-    if (test.world_kind == "mpi" && here > device_count(at::kCUDA))
-      return "world " + std::to_string(test.world) + " of processes, " + std::to_string(here) +
-             " of them on this host, needs a GPU a rank, found " + std::to_string(device_count(at::kCUDA)) +
-             "; use world kind thread, or let each process see all GPUs of its host";
+    if (test.world_kind == "mpi")
+      if (const auto lack = lacks_gpus(test.world)) return lack;
   }
   return not_supported(test, plan_of(test));
 }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 #include <c10/core/StreamGuard.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 #include <nccl.h>
 
+#include <cstring>
 #include <thread>
 
 #include "cp/device/await.h"
@@ -13,6 +15,7 @@
 #include "cp/device/moment.h"
 #include "cp/device/range.h"
 #include "cp/worlds/cuda/gpu_transport.h"
+#include "cp/worlds/launcher.h"
 #include "cp/worlds/session.h"
 #include "cp/worlds/share.h"
 
@@ -167,18 +170,31 @@ class NcclCommunicator final : public GpuTransport {
   std::shared_ptr<NcclHandle> nccl_;
 };
 
-std::optional<std::string> refuses(int local_rank) {
-  const int gpus = device_count(at::kCUDA);
-  if (local_rank >= 0 && local_rank < gpus) return std::nullopt;
-  return "transport nccl: local rank " + std::to_string(local_rank) +
-         " needs a GPU of its own, found " + std::to_string(gpus) +
-         "; let each process see all GPUs of its host (CUDA_VISIBLE_DEVICES, srun --gpu-bind=none), "
-         "use transport ipc, whose ranks may share one, start fewer ranks, or use world kind thread";
+const char* const kHowToHaveOne =
+    "; let each process see all GPUs of its host, or one of its own (CUDA_VISIBLE_DEVICES, srun --gpu-bind), "
+    "use transport ipc, whose ranks may share one, start fewer ranks, or use world kind thread";
+
+std::optional<std::string> shared_gpu(Communicator& host, int index) {
+  cudaDeviceProp own{};
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&own, index));
+  const auto of_ranks = share(host, own.uuid, {"share gpu"});
+  for (size_t rank = 1; rank < of_ranks.size(); ++rank)
+    for (size_t other = 0; other < rank; ++other)
+      if (std::memcmp(&of_ranks[rank], &of_ranks[other], sizeof own.uuid) == 0)
+        return "transport nccl: ranks " + std::to_string(other) + " and " + std::to_string(rank) +
+               " have the same GPU" + kHowToHaveOne;
+  return std::nullopt;
 }
 
 at::Device own_gpu(Session& host, int local_rank) {
-  refuse_together(*host.world(kTimeToMeet), refuses(local_rank));
-  return {at::kCUDA, static_cast<at::DeviceIndex>(local_rank)};
+  const std::unique_ptr<Communicator> world = host.world(kTimeToMeet);
+  const std::optional<int> own = gpu_of_process(local_rank);
+  refuse_together(*world, own ? std::nullopt
+                              : std::optional("transport nccl: local rank " + std::to_string(local_rank) +
+                                              " needs a GPU of its own, found " +
+                                              std::to_string(device_count(at::kCUDA)) + kHowToHaveOne));
+  refuse_together(*world, shared_gpu(*world, *own));
+  return {at::kCUDA, static_cast<at::DeviceIndex>(*own)};
 }
 
 // One NCCL communicator for all worlds of a job: joining takes longer than a small case.

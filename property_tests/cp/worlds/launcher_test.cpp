@@ -13,12 +13,14 @@ namespace {
 using ::testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-std::optional<Launcher> detect(const Variables& variables) {
-  return detect_launcher([&](const char* name) -> const char* {
+Lookup lookup(const Variables& variables) {
+  return [&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
 }
+
+std::optional<Launcher> detect(const Variables& variables) { return detect_launcher(lookup(variables)); }
 
 struct Known {
   Variables variables;
@@ -89,6 +91,7 @@ TEST(Launcher, MpirunInsideASlurmAllocationIsMpirun) {
   EXPECT_EQ(found->name, "Open MPI");
 }
 
+// As torch.multiprocessing and launches by hand set them.
 Variables torch(const std::string& rank, const std::string& size) {
   return {{"RANK", rank}, {"WORLD_SIZE", size}, {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}};
 }
@@ -98,7 +101,6 @@ Variables operator+(Variables one, const Variables& other) {
   return one;
 }
 
-// As torch.multiprocessing and launches by hand set them.
 // Which says nothing of the host, where Slurm does.
 TEST(Launcher, SrunWithPmi2KnowsItsPlaceOnTheHost) {
   const Variables pmi2{{"PMI_RANK", "9"},       {"PMI_SIZE", "16"},      {"SLURM_STEP_ID", "0"},
@@ -209,6 +211,24 @@ TEST(Launcher, RanksThatAllThinkTheyAreAloneAreSeen) {
   EXPECT_THAT(*wrong, HasSubstr("--mpi=pmix"));
   EXPECT_TRUE(mismatch({"PMIx", 3, -1, -1, -1}, 0, 1));
   EXPECT_FALSE(mismatch({"PMIx", 0, -1, -1, -1}, 0, 1));
+}
+
+TEST(Launcher, AProcessHasTheGpuOfItsNumberOrTheOnlyOneThatItIsShown) {
+  const Variables by_hand{{"CUDA_VISIBLE_DEVICES", "0"}};
+  const Variables srun = {{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "5"}, {"SLURM_LOCALID", "1"}};
+  Variables bound = srun;
+  bound["CUDA_VISIBLE_DEVICES"] = "0";  // of four: each task is shown one, which it calls 0
+  for (const Variables& variables : {Variables(), by_hand, srun, bound}) {
+    for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(gpu_of_process(rank, 4, lookup(variables)), rank);
+    EXPECT_EQ(gpu_of_process(0, 1, lookup(variables)), 0);
+    EXPECT_EQ(gpu_of_process(4, 4, lookup(variables)), std::nullopt);
+    EXPECT_EQ(gpu_of_process(2, 2, lookup(variables)), std::nullopt);
+    EXPECT_EQ(gpu_of_process(0, 0, lookup(variables)), std::nullopt);
+    EXPECT_EQ(gpu_of_process(-1, 4, lookup(variables)), std::nullopt);
+  }
+  EXPECT_EQ(gpu_of_process(1, 1, lookup(bound)), 0);
+  EXPECT_EQ(gpu_of_process(1, 1, lookup(srun)), std::nullopt);     // all of them see the only GPU
+  EXPECT_EQ(gpu_of_process(1, 1, lookup(by_hand)), std::nullopt);  // nobody started several
 }
 
 }  // namespace
