@@ -99,6 +99,24 @@ TEST(ClaimsOfRelations, AreAboutTheCountersOfEveryRank) {
   }
 }
 
+// On a CPU what is held follows from the case alone, in both passes; how a peak comes about does not.
+TEST(ClaimsOfRelations, OtherValuesAreHeldInAsManyBytes) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/float32");
+  ThreadRanks threads(std::chrono::seconds(60));
+  const Observed all = observe(test, *ours(), threads, {"other-values"}).value();
+  const auto status = [&](int rank, const std::function<void(RankRecord&)>& change) {
+    std::vector<Outcome> runs = all.variations.at("other-values");
+    change(runs.front().ranks.at(rank));
+    return judged(Oracles::at("other-values"), test, all.outcome, runs);
+  };
+  for (int rank = 0; rank < test.world; ++rank) {
+    for (Stock RankCounts::*pass : {&RankCounts::forward_stock, &RankCounts::backward_stock})
+      for (int64_t Stock::*held : {&Stock::attending, &Stock::after})
+        EXPECT_EQ(status(rank, [&](RankRecord& r) { ++(r.*pass.*held); }), Status::kFail) << "rank " << rank;
+    EXPECT_EQ(status(rank, [](RankRecord& r) { ++r.peak_bytes; }), Status::kPass) << "rank " << rank;
+  }
+}
+
 // Differences are good to some 1e-8: a gradient that is off by a millionth is seen, one by 1e-12 is not.
 TEST(ClaimsOfRelations, DifferencesSeeAMillionthOfEachGradient) {
   const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s9/d4/dv4/float64");

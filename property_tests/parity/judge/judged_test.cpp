@@ -162,6 +162,25 @@ TEST(Judged, FormAloneMakesNoPass) {
   EXPECT_THAT(verdict.judged.at("o"), Each(JudgedBy::kNobody));
 }
 
+// What a relation says of several runs, exact as it may be, says of none of them who judged its values.
+TEST(Judged, ByTheBestOfThoseThatSpeakOfTheValuesOfTheRun) {
+  const auto of_o = [](About about, std::vector<JudgedBy> ranks) {
+    OracleVerdict verdict = said(about, Status::kPass);
+    verdict.tensors.emplace_back().tensor = "o";
+    verdict.tensors.front().judged_by = std::move(ranks);
+    return verdict;
+  };
+  const auto bounded = of_o(About::kValues, {JudgedBy::kBounded, JudgedBy::kNobody});
+  const auto exact = of_o(About::kValues, {JudgedBy::kNobody, JudgedBy::kExact});
+  EXPECT_THAT(judged_of({bounded, exact}, 2).at("o"), ElementsAre(JudgedBy::kBounded, JudgedBy::kExact));
+  EXPECT_THAT(judged_of({bounded, exact}, 2).at("lse"), Each(JudgedBy::kNobody));
+  for (const About about : {About::kRelation, About::kForm}) {
+    const auto other = of_o(about, {JudgedBy::kExact, JudgedBy::kExact});
+    EXPECT_THAT(judged_of({other, bounded}, 2).at("o"), ElementsAre(JudgedBy::kBounded, JudgedBy::kNobody));
+    EXPECT_THAT(judged_of({other}, 2).at("o"), Each(JudgedBy::kNobody));
+  }
+}
+
 // Of what a relation shows nothing it says so, and the rest of what it shows stands.
 TEST(Judged, ARelationKeepsWhatItCannotSay) {
   const Case test = parse_case("P1/b1/hq1/hkv1/s4/d2");

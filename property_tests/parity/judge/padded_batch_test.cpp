@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "parity/faults/decorators/subject.h"
@@ -142,6 +143,45 @@ TEST(PaddedBatch, EveryElementOfEveryEntryIsJudged) {
           "batch " + std::to_string(entry) + ", head 1, position " + std::to_string(position);
       EXPECT_THAT(oracle(verdict, "parity").findings,
                   Contains(::testing::AllOf(HasSubstr(std::string(name) + ": "), HasSubstr(place))));
+    }
+}
+
+// What `parity` says of an entry that it is given alone, cut to its tokens.
+OracleVerdict judged_alone(const Case& batch, int64_t entry, const Problem& p, const Outcome& outcome) {
+  Case test = batch;
+  test.seq = batch.lengths[static_cast<size_t>(entry)];
+  test.batch = 1;
+  test.lengths = {};
+  const auto of = [&](const at::Tensor& x) { return x.narrow(0, entry, 1).narrow(2, 0, test.seq); };
+  const Problem problem{of(p.q), of(p.k), of(p.v), of(p.d_o)};
+  Outcome part = outcome;
+  for (const auto& [name, tensor] : kTensors) part.tensors.*tensor = of(outcome.tensors.*tensor);
+  return Oracles::at("parity").judge({test, *ours(), problem, part, {}, [] {}});
+}
+
+// However long the others are, the first of them too: by bounds and sigmas of its own.
+TEST(PaddedBatch, EachEntryIsJudgedAsIfItWereAlone) {
+  for (const char* data : {"equal-keys", "spread3"})
+    for (const char* lengths : {"3+22", "22+3", "9+22+0+1"}) {
+      const Case test = parse_case(std::string("P2/full/hq4/hkv2/d8/dv12/float32/lengths:") + lengths + "/" + data);
+      const Problem problem = problem_of(test);
+      const Outcome outcome = solve_on_threads({test}, *ours());
+      const auto whole = Oracles::at("parity").judge({test, *ours(), problem, outcome, {}, [] {}});
+      std::vector<TensorVerdict> worst(whole.tensors.size());
+      for (int64_t entry = 0; entry < test.batch; ++entry) {
+        if (test.lengths[static_cast<size_t>(entry)] == 0) continue;
+        const OracleVerdict alone = judged_alone(test, entry, problem, outcome);
+        for (size_t i = 0; i < worst.size(); ++i) {
+          worst[i].max_z = std::max(worst[i].max_z, alone.tensors.at(i).max_z);
+          worst[i].hard_ratio = std::max(worst[i].hard_ratio, alone.tensors.at(i).hard_ratio);
+        }
+      }
+      for (size_t i = 0; i < worst.size(); ++i) {
+        const TensorVerdict& found = whole.tensors[i];
+        const double little = 1e-6 * found.max_z;  // tiles of other shapes add up in another order
+        EXPECT_NEAR(found.max_z, worst[i].max_z, little) << found.tensor << " of " << lengths << " " << data;
+        EXPECT_NEAR(found.hard_ratio, worst[i].hard_ratio, little) << found.tensor << " of " << lengths << " " << data;
+      }
     }
 }
 

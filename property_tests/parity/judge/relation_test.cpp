@@ -185,6 +185,20 @@ TEST(Relations, AVisibleNaNStaysInItsEntryHeadAndChannel) {
     }
 }
 
+// What a larger batch has beside the case is no zero: where it is added to the case, it shows.
+TEST(Relations, ALargerBatchShowsWhatLeaksIntoTheCase) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12/float32");
+  for (at::Tensor RankOutput::*tensor : {&RankOutput::o, &RankOutput::dq, &RankOutput::dk, &RankOutput::dv})
+    for (const int64_t dim : {0, 1}) {
+      Breach leaks;
+      leaks.after = [&, tensor, dim](const Case& c, const RankInput&, RankOutput& output) {
+        const at::Tensor& x = output.*tensor;
+        if (c.batch > test.batch) x.select(dim, 0).add_(x.select(dim, -1));
+      };
+      EXPECT_EQ(verdict_of(test, "larger-batch", broken(leaks)), Status::kFail) << "along dimension " << dim;
+    }
+}
+
 // A law for every relation that has registered, those of other files included.
 RC_GTEST_PROP(Relations, HoldForRandomCases, ()) {
   const Case test = *gen::test_case().as("case");

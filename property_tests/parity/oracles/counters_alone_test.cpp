@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "parity/faults/decorators/subject.h"
+#include "parity/judge/oracle.h"
 #include "parity/judge/runner.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
@@ -71,6 +72,58 @@ TEST(CountersAlone, NameTheHeadsThatWereNotAttended) {
     is_seen_by_counters_alone(
         verdict, rank, c10::str("backward pairs of key-value head 1: ", pairs, ", expected exactly ", pairs / 2));
   }
+}
+
+// What was counted of three ranks in a call in which no two of them send each other as much.
+std::vector<parity::RankRecord> counted_of_unequal_ranks() {
+  std::vector<parity::RankRecord> ranks(kWorld);
+  ranks[0].sent_to = {0, 10, 200}, ranks[0].received_from = {0, 3000, 5};
+  ranks[1].sent_to = {3000, 0, 40}, ranks[1].received_from = {10, 0, 0};
+  ranks[2].sent_to = {5, 0, 0}, ranks[2].received_from = {200, 40, 0};
+  ranks[0].bytes_sent = 210, ranks[0].bytes_received = 3005;
+  ranks[1].bytes_sent = 3040, ranks[1].bytes_received = 10;
+  ranks[2].bytes_sent = 5, ranks[2].bytes_received = 240;
+  return ranks;
+}
+
+// By no strategy, which says what those ranks send.
+parity::OracleVerdict judged_by_its_word(const std::vector<parity::RankRecord>& ranks) {
+  const parity::SharedSubject subject = parity::ours_with(parity::context_parallel, [](parity::Promise& promise) {
+    promise.by_strategy = false;
+    promise.sends = {{0, 10, 200}, {3000, 0, 40}, {5, 0, 0}};
+  });
+  const parity::Case test = parity::parse_case("ring:p2p/contiguous/causal/P3/b1/hq1/hkv1/s6/d8/float32");
+  const parity::Problem problem = parity::problem_of(test);
+  parity::Outcome outcome;
+  outcome.ranks = ranks;
+  return parity::Oracles::at("counters").judge({test, *subject, problem, outcome, {}, [] {}});
+}
+
+// A rank receives what the others say that they send to it, which is not what it sends to them.
+TEST(CountersAlone, HoldASubjectToItsWordOfEachPairOfRanks) {
+  EXPECT_EQ(judged_by_its_word(counted_of_unequal_ranks()).status, Status::kPass);
+  for (int rank = 0; rank < kWorld; ++rank)
+    for (int peer = 0; peer < kWorld; ++peer)
+      for (const bool sent : {true, false}) {
+        std::vector<parity::RankRecord> ranks = counted_of_unequal_ranks();
+        const int64_t right = (sent ? ranks[rank].sent_to : ranks[rank].received_from)[peer]++;
+        const parity::OracleVerdict verdict = judged_by_its_word(ranks);
+        EXPECT_EQ(verdict.status, Status::kFail);
+        const std::string what = sent ? "bytes sent to" : "bytes received from";
+        EXPECT_THAT(verdict.findings, testing::ElementsAre(c10::str("rank ", rank, " ", what, " rank ", peer, ": ",
+                                                                    right + 1, ", expected exactly ", right)));
+      }
+}
+
+// What goes to nobody that is known, or comes from nobody, is in the sums alone.
+TEST(CountersAlone, HoldASubjectToItsWordOfAllThatMoves) {
+  for (int rank = 0; rank < kWorld; ++rank)
+    for (int64_t parity::RankCounts::*bytes : {&parity::RankCounts::bytes_sent, &parity::RankCounts::bytes_received}) {
+      std::vector<parity::RankRecord> ranks = counted_of_unequal_ranks();
+      ++(ranks[rank].*bytes);
+      EXPECT_THAT(judged_by_its_word(ranks).findings,
+                  testing::ElementsAre(testing::StartsWith(c10::str("rank ", rank, " bytes "))));
+    }
 }
 
 }  // namespace

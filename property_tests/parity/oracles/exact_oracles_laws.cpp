@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include "parity/judge/exact/exact.h"
 #include "parity/judge/runner.h"
 #include "property_tests/parity/oracles/exact_cases.h"
 #include "property_tests/property.h"
@@ -60,6 +61,30 @@ parity::OracleVerdict judged(const char* oracle, const char* test) {
   parity::RunOptions options;
   options.judging.oracles = {oracle};
   return parity::verify(parity::parse_case(test), options).oracles.front();
+}
+
+// A number is right where some number within the error of the truth is rounded to it, and nowhere else:
+// between 1 and its neighbours, in eighths of the distance to the next one.
+TEST(ExactOracles, TakeWhatANumberWithinTheErrorIsRoundedTo) {
+  const parity::Case test = parity::parse_case("P1/b1/hq1/hkv1/s1/d8");
+  for (const auto& [dtype, next] : {std::pair(at::kBFloat16, 0x1p-7), {at::kHalf, 0x1p-10}}) {
+    const auto number = [](double x) { return at::full({1, 1, 1}, x, at::kDouble); };
+    const auto eighths = [&](int64_t n) { return number(1 + static_cast<double>(n) * next / 8); };
+    const auto is_near = [&](int64_t truth, int64_t error, const at::Tensor& found) {
+      for (int64_t n = truth - error; n <= truth + error; ++n)
+        if (eighths(n).to(dtype).equal(found)) return true;
+      return false;
+    };
+    for (int64_t truth = 0; truth <= 8; ++truth)
+      for (int64_t error = 0; error <= 12; ++error)
+        for (const int64_t place : {-16, -12, -8, -4, 0, 8, 16, 24}) {
+          const at::Tensor found = eighths(place).to(dtype);
+          const auto verdict = parity::compare_exact(test, "lse", found, eighths(truth),
+                                                     number(static_cast<double>(error) * next / 8));
+          EXPECT_EQ(verdict.status == Status::kPass, is_near(truth, error, found))
+              << dtype << ": " << place << " eighths for " << truth << " +- " << error;
+        }
+  }
 }
 
 // Beyond what rounding leaves of a count, the verdict says that nothing was judged.

@@ -6,11 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <mutex>
 #include <thread>
 
+#include "cp/clock.h"
 #include "parity/faults/decorators/subject.h"
+#include "parity/judge/oracle.h"
 #include "parity/judge/runner.h"
+#include "property_tests/cp/attention/passes.h"
 #include "property_tests/parity/subject/circumstances.h"
 
 namespace ringcheck {
@@ -26,6 +32,50 @@ TEST(Circumstances, OursPasses) {
       EXPECT_EQ(status(oracle, text, kNothing), of_ours(oracle, text)) << oracle << " " << text;
 }
 
+// A rank that moves nothing, and says when a message would be delayed.
+class Standing final : public Communicator {
+ public:
+  Standing(int size, int rank)
+      : Communicator(Group::everybody(size, rank), std::make_shared<Ledger>(), std::chrono::seconds(1)) {}
+  using Communicator::delay;
+  void finish() override {}
+  std::unique_ptr<Communicator> over(Group) override { return nullptr; }
+
+ private:
+  Pending carry(Request) override { return {}; }
+};
+
+// How long each message of a rank is delayed, in seconds: whatever else the machine does, the least of
+// some tries.
+std::vector<double> delays_of(const Case& test, int rank) {
+  std::vector<double> least(32, 1);
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    Standing comm(test.world, rank);
+    const auto delayed = parity::Oracles::at("delays").variations(test).front().surroundings(comm, test);
+    for (double& seconds : least) {
+      const auto begin = Clock::now();
+      comm.delay();
+      seconds = std::min(seconds, seconds_since(begin));
+    }
+  }
+  return least;
+}
+
+constexpr double kLong = 1e-4;  // seconds; two of three delays last longer
+
+// Ranks that are delayed alike come in the same order as without a delay.
+TEST(Delays, AreOthersOnEachRank) {
+  const Case test = parity::parse_case("ring:p2p/P3/s12");
+  for (int rank = 0; rank < test.world; ++rank) {
+    const std::vector<double> here = delays_of(test, rank), there = delays_of(test, (rank + 1) % test.world);
+    EXPECT_GT(std::ranges::max(here), kLong);
+    int apart = 0;
+    for (size_t message = 0; message < here.size(); ++message)
+      apart += std::abs(here[message] - there[message]) > kLong / 2;
+    EXPECT_GT(apart, std::ssize(here) / 4) << "ranks " << rank << " and " << (rank + 1) % test.world;
+  }
+}
+
 // A row that is never written.
 TEST(Poison, RejectsWhatIsNotInitialised) {
   const Spoil forgets = [](Communicator&, const Case&, const RankInput&, RankOutput& o) {
@@ -35,6 +85,22 @@ TEST(Poison, RejectsWhatIsNotInitialised) {
     o.dv = result;
   };
   for (const char* text : kCases) EXPECT_EQ(status("poison", text, forgets), Status::kFail) << text;
+}
+
+// On every rank, whatever was there before.
+TEST(Poison, FillsWhatIsAllocatedWithoutAValue) {
+  const Case test = parity::parse_case("ring:p2p/P2/s12");
+  const std::vector<parity::Run> runs = parity::Oracles::at("poison").variations(test);
+  ASSERT_EQ(runs.size(), 2U);
+  const auto numbers = on_every_rank(test.world, [&](Communicator& comm) {
+    const auto setting = runs[1].surroundings(comm, test);
+    at::Tensor memory = at::ones({1000}, at::kFloat);
+    memory.reset();
+    memory = at::empty({1000}, at::kFloat);
+    comm.agree_max(int64_t{0});  // the setting of rank 0 is that of all
+    return memory.isnan().logical_not().sum().item<int64_t>();
+  });
+  EXPECT_THAT(numbers, testing::Each(0));
 }
 
 TEST(Poison, LeavesTheSettingsAsTheyWere) {
