@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks) every_element(ForwardFormul
 
 // Channels are few, keys many.
 template <class Formula>
-constexpr int kRows = std::is_base_of_v<RowFormula, Formula> ? 4 : 1;  // a block
+constexpr int kRows = std::is_base_of_v<TileFormula, Formula> ? 1 : 4;  // a block
 
 template <class Formula>
 void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
@@ -61,7 +61,8 @@ void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
 
 const RegisteredEvaluation registered({on_gpu<ScoreFormula>, on_gpu<ForwardFormula>,
                                        on_gpu<BackwardFormula>, on_gpu<OutputFormula>,
-                                       on_gpu<QueryGradientFormula>, on_gpu<KeyGradientFormula>});
+                                       on_gpu<QueryGradientFormula>, on_gpu<KeyGradientFormula>,
+                                       on_gpu<StoredFormula>});
 
 }  // namespace
 }  // namespace ringcheck::reference

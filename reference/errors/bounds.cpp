@@ -6,10 +6,11 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "reference/errors/estimate.h"
+#include "reference/errors/evaluate.h"
+#include "reference/tiles/strip_view.h"
 #include "reference/tiles/tiles.h"
 
 namespace ringcheck::reference {
@@ -37,17 +38,21 @@ void turn_back(Estimate& e, Field field, const Turns& turns, const at::Tensor& a
                           .add_(mix(rotated.square(), variance, variance, variance));
 }
 
-void round_result(Estimate& e, Field field, const ErrorModel& model) {
-  const at::Tensor rounding = model.output_rounding(e.value.*field);
-  e.bound.*field += rounding;
-  (e.variance.*field).addcmul_(rounding, rounding, 1. / 3);
-}
-
-// Rows without keys and keys without rows are exact.
-void make_blind_exact(at::Tensor& error, Field field, const Tiles& mask_tiles) {
+// The variance becomes sigma.
+void store(Estimate& e, Field field, const Tiles& mask_tiles, const ErrorModels& models) {
   const bool of_key = field == &Tensors::dk || field == &Tensors::dv;
-  const at::Tensor blind = (of_key ? mask_tiles.queries : mask_tiles.keys) == 0;
-  error.masked_fill_(field == &Tensors::lse ? blind : blind.unsqueeze(-1), 0);
+  const at::Tensor& seen = of_key ? mask_tiles.queries : mask_tiles.keys;
+  StoredFormula formula;
+  formula.contract = models.backward.contract;
+  formula.rounded = field != &Tensors::o && field != &Tensors::lse;
+  formula.implementations = models.forward.contract.u_a == 0x1p-53 ? 2 : 1;  // float64, as the truth
+  formula.columns = field == &Tensors::lse ? 1 : (e.value.*field).size(-1);
+  formula.slots = seen.numel();
+  formula.seen = elements(seen);
+  formula.value = elements(e.value.*field);
+  formula.bound = writable(e.bound.*field);
+  formula.sigma = writable(e.variance.*field);
+  evaluate(formula, (e.value.*field).numel() / formula.columns, seen.device());
 }
 
 at::Tensor indexes(const std::vector<int64_t>& slots) { return at::tensor(slots, at::kLong); }
@@ -158,7 +163,6 @@ Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) cons
                                     {&Tensors::dv, slots.keys}}) {
     if (!(e.value.*field).defined())
       continue;
-    const bool is_gradient = field != &Tensors::o && field != &Tensors::lse;
     if (turns_.cos.defined() && (field == &Tensors::dq || field == &Tensors::dk)) {
       const auto here = [&](const at::Tensor& x) {
         return at_slots(x, kept, (e.value.*field).device());
@@ -166,15 +170,7 @@ Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) cons
       turn_back(e, field, {here(turns_.cos), here(turns_.sin)}, here(angle_errors_), rope_.pairing,
                 models_.backward.contract.u_a);
     }
-    if (is_gradient)
-      round_result(e, field, models_.backward);
-    make_blind_exact(e.bound.*field, field, cut);
-    make_blind_exact(e.variance.*field, field, cut);
-    // A float64 implementation errs no less than the reference itself.
-    const bool as_exact = models_.forward.contract.u_a == 0x1p-53;
-    (e.variance.*field).sqrt_().mul_(as_exact ? std::sqrt(2.) : 1.);
-    if (as_exact)
-      (e.bound.*field).mul_(2);
+    store(e, field, cut, models_);
   }
   return {e.value, e.bound, e.variance};
 }

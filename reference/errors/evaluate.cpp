@@ -70,6 +70,10 @@ void evaluate(const KeyGradientFormula& formula, int64_t rows, at::Device device
   device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).key_gradient(formula, rows, device);
 }
 
+void evaluate(const StoredFormula& formula, int64_t rows, at::Device device) {
+  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).stored(formula, rows, device);
+}
+
 RegisteredEvaluation::RegisteredEvaluation(const Evaluation& evaluation) {
   registered() = evaluation;
 }

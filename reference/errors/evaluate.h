@@ -20,6 +20,7 @@ void evaluate(const BackwardFormula& formula, int64_t rows, at::Device device);
 void evaluate(const OutputFormula& formula, int64_t rows, at::Device device);
 void evaluate(const QueryGradientFormula& formula, int64_t rows, at::Device device);
 void evaluate(const KeyGradientFormula& formula, int64_t rows, at::Device device);
+void evaluate(const StoredFormula& formula, int64_t rows, at::Device device);
 
 // How a device that is no CPU evaluates them. What links CUDA is in a library of its own, which
 // registers its evaluation when it is loaded.
@@ -30,6 +31,7 @@ struct Evaluation {
   void (*output)(const OutputFormula&, int64_t rows, at::Device);
   void (*query_gradient)(const QueryGradientFormula&, int64_t rows, at::Device);
   void (*key_gradient)(const KeyGradientFormula&, int64_t rows, at::Device);
+  void (*stored)(const StoredFormula&, int64_t rows, at::Device);
 };
 struct RegisteredEvaluation {
   explicit RegisteredEvaluation(const Evaluation& evaluation);

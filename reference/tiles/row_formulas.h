@@ -8,15 +8,21 @@
 #include "reference/errors/contract.h"
 #include "reference/tiles/tile_formulas.h"
 
-// Formulas (4) and (7) of docs/numerics.md for one row and channel, from its sums over the keys, and (8)
-// and (9) for one key and channel, from its sums over the rows, as a CPU and a GPU evaluate them. Arrays
-// are [rows, columns] unless they say that they have one a row; of (8) and (9) a row is a key.
+// Formulas (4) and (7) of docs/numerics.md for one row and channel, from its sums over the keys, (8) and
+// (9) for one key and channel, from its sums over the rows, and what is stored of all of them, as a CPU and a
+// GPU evaluate them. Arrays are [rows, columns] unless they say that they have one a row; of (8) and (9) a
+// row is a key.
 namespace ringcheck::reference {
 
 // NaN stays NaN.
 RINGCHECK_ON_ANY_DEVICE inline double at_least(double x, double least) { return x < least ? least : x; }
 
-// What all are made of: a tensor, and of its rows the sums of a formula.
+// rho_o(x): x is stored as a result.
+RINGCHECK_ON_ANY_DEVICE inline double result_rounding(double x, const Contract& contract) {
+  return at_least(::fabs(x) * contract.u_o, ::fmax(contract.eta_o, contract.eta_e));
+}
+
+// What all but the last are made of: a tensor, and of its rows the sums of a formula.
 struct RowFormula {
   Contract contract;
   double step = 0;      // in which partial results underflow
@@ -39,7 +45,7 @@ struct OutputFormula : RowFormula {
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const double O = value[i], W = w[row], lost = flushed[row];
-    const double rounding = at_least(::fabs(O) * contract.u_o, ::fmax(contract.eta_o, contract.eta_e));
+    const double rounding = result_rounding(O, contract);
     const double wv = w_v[2 * row * columns + column], wv2 = w_v[(2 * row + 1) * columns + column];
     // Cauchy-Schwarz: the sum of w |v - O| is at most the root of (sum of w) (sum of w (v - O)^2).
     const double spread = at_least((O * W - 2 * wv) * O + wv2, 0);
@@ -92,6 +98,27 @@ struct KeyGradientFormula : GradientFormula {
     const int64_t i = row * columns + column;
     const double PD = p_delta == nullptr ? 0 : p_delta[i], PG = p_g == nullptr ? 0 : p_g[i];
     write(row, i, {of_size[i], of_square[i] + of_value[i] * of_value[i] + PD * PD + PG * PG}, {0, 0});
+  }
+};
+
+// The end of all: the rounding of a stored gradient, what nobody sees, which is exact, and sigma from its square.
+struct StoredFormula {
+  Contract contract;
+  bool rounded = false;           // here: O and LSE were before
+  double implementations = 1;     // that err: 2 where what is judged is no more exact than the truth
+  int64_t columns = 0;            // channels
+  int64_t slots = 0;              // rows that repeat for every head and pair
+  const double* seen = nullptr;   // [slots]: how many keys a query sees, or queries a key
+  const double* value = nullptr;
+  double* bound = nullptr;
+  double* sigma = nullptr;        // was squared
+
+  RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
+    const int64_t i = row * columns + column;
+    const double rounding = rounded ? result_rounding(value[i], contract) : 0;
+    const bool exact = seen[row % slots] == 0;
+    bound[i] = exact ? 0 : implementations * (bound[i] + rounding);
+    sigma[i] = exact ? 0 : ::sqrt(implementations * (sigma[i] + rounding * rounding * kThird));
   }
 };
 
