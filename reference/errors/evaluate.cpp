@@ -46,33 +46,21 @@ void on_cpu(const Formula& formula, int64_t rows) {
 
 }  // namespace
 
-void evaluate(const ScoreFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).scores(formula, rows, device);
+template <class Formula>
+void evaluate(const Formula& formula, int64_t rows, at::Device device) {
+  if (device.is_cpu())
+    on_cpu(formula, rows);
+  else
+    std::get<Evaluate<Formula>>(evaluation_of(device))(formula, rows, device);
 }
 
-void evaluate(const ForwardFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).forward(formula, rows, device);
-}
-
-void evaluate(const BackwardFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).backward(formula, rows, device);
-}
-
-void evaluate(const OutputFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).output(formula, rows, device);
-}
-
-void evaluate(const QueryGradientFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).query_gradient(formula, rows, device);
-}
-
-void evaluate(const KeyGradientFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).key_gradient(formula, rows, device);
-}
-
-void evaluate(const StoredFormula& formula, int64_t rows, at::Device device) {
-  device.is_cpu() ? on_cpu(formula, rows) : evaluation_of(device).stored(formula, rows, device);
-}
+template void evaluate(const ScoreFormula&, int64_t, at::Device);
+template void evaluate(const ForwardFormula&, int64_t, at::Device);
+template void evaluate(const BackwardFormula&, int64_t, at::Device);
+template void evaluate(const OutputFormula&, int64_t, at::Device);
+template void evaluate(const QueryGradientFormula&, int64_t, at::Device);
+template void evaluate(const KeyGradientFormula&, int64_t, at::Device);
+template void evaluate(const StoredFormula&, int64_t, at::Device);
 
 RegisteredEvaluation::RegisteredEvaluation(const Evaluation& evaluation) {
   registered() = evaluation;

@@ -5,6 +5,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <tuple>
 
 #include "reference/tiles/row_formulas.h"
 #include "reference/tiles/tile_formulas.h"
@@ -12,27 +13,18 @@
 namespace ringcheck::reference {
 
 // Calls the formula for every element of `rows` rows, on the device of its arrays; on a GPU behind what
-// its current stream holds. Throws std::logic_error on a device for which nothing
-// is registered.
-void evaluate(const ScoreFormula& formula, int64_t rows, at::Device device);
-void evaluate(const ForwardFormula& formula, int64_t rows, at::Device device);
-void evaluate(const BackwardFormula& formula, int64_t rows, at::Device device);
-void evaluate(const OutputFormula& formula, int64_t rows, at::Device device);
-void evaluate(const QueryGradientFormula& formula, int64_t rows, at::Device device);
-void evaluate(const KeyGradientFormula& formula, int64_t rows, at::Device device);
-void evaluate(const StoredFormula& formula, int64_t rows, at::Device device);
+// its current stream holds. Throws std::logic_error on a device for which nothing is registered.
+template <class Formula>
+void evaluate(const Formula& formula, int64_t rows, at::Device device);
 
-// How a device that is no CPU evaluates them. What links CUDA is in a library of its own, which
-// registers its evaluation when it is loaded.
-struct Evaluation {
-  void (*scores)(const ScoreFormula&, int64_t rows, at::Device);
-  void (*forward)(const ForwardFormula&, int64_t rows, at::Device);
-  void (*backward)(const BackwardFormula&, int64_t rows, at::Device);
-  void (*output)(const OutputFormula&, int64_t rows, at::Device);
-  void (*query_gradient)(const QueryGradientFormula&, int64_t rows, at::Device);
-  void (*key_gradient)(const KeyGradientFormula&, int64_t rows, at::Device);
-  void (*stored)(const StoredFormula&, int64_t rows, at::Device);
-};
+template <class Formula>
+using Evaluate = void (*)(const Formula&, int64_t rows, at::Device);
+
+// How a device that is no CPU evaluates them, each formula that there is. What links CUDA is in a library
+// of its own, which registers its evaluation when it is loaded.
+using Evaluation = std::tuple<Evaluate<ScoreFormula>, Evaluate<ForwardFormula>, Evaluate<BackwardFormula>,
+                              Evaluate<OutputFormula>, Evaluate<QueryGradientFormula>,
+                              Evaluate<KeyGradientFormula>, Evaluate<StoredFormula>>;
 struct RegisteredEvaluation {
   explicit RegisteredEvaluation(const Evaluation& evaluation);
 };
