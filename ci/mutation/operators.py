@@ -36,7 +36,7 @@ OPERATORS = {
                   (r"\bif \((?!const |auto )(.+)\) (?=[\w*].*;$)", "true")],
     "statement deleted": [(r"^\s+((?!return|const|auto|using|case|break|throw|double|bool|int)"
                            r"[\w.*>\-\[\]():]+(?: (?:[+*|&-]?=) |\(|_\().*);$", "")],
-    "early return": [(r"\breturn ((?!\{\}|\w+\(\[).+);$", "{}")],
+    "early return": [(r"\breturn ((?!\{\}|(?:std::nullopt|nullptr|false|0);|\w+\(\[).+);$", "{}")],
 }
 
 

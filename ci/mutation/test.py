@@ -39,6 +39,7 @@ class Operators(unittest.TestCase):
         for line in ['  say("a < b");', "  // a + b", "#include <a>", "  auto x = f();"]:
             self.assertFalse({o for o, _ in edited(line)} - {"statement deleted"}, line)
         self.assertEqual(edited("  const at::Tensor x;"), set())
+        self.assertNotIn(("early return", "return {};"), edited("  return std::nullopt;"))
 
     def test_a_mutant_is_known_again_on_another_line(self):
         one, = [m for m in mutants_of("a.cpp", "  x += y;") if m.operator == "arithmetic"]

@@ -118,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         "gathered[1]/striped/causal/P4/b1/hq4/hkv4/s1503/d64/fp16/flash",
         "gathered/contiguous/full/P8/b2/hq8/hkv8/s2048/d64/float64/flash",
         "ulysses/contiguous/causal/P1/b1/hq4/hkv4/s1024/d64/bf16/rope:half[10000]",
+        "ulysses/contiguous/causal/P1/b1/hq4/hkv4/s1024/d64/float64",
         "ulysses/headtail/causal/P2/b1/hq4/hkv2/s2048/d64/bf16/rope:half[10000]",
         "ulysses/headtail/causal/P3/b2/hq12/hkv3/s1500/d32/dv48/float32",
         "ulysses/striped/causal/P4/b1/hq4/hkv4/s1503/d64/fp16/flash",

@@ -32,6 +32,21 @@ TEST(Leak, RejectsWhatEveryCallLeavesBehind) {
   }
 }
 
+TEST(Autograd, WhatOutlivesACallBreaksAPromiseAndNoResult) {
+  std::mutex mutex;
+  std::vector<at::Tensor> kept;
+  const Spoil keeps = [&](auto&, auto&, const RankInput& input, RankOutput& o) {
+    const std::lock_guard lock(mutex);
+    if (input.by_autograd) kept.push_back(o.dk.clone());
+  };
+  for (const char* text : kCases) {
+    const auto verdict = judged("autograd", text, spoilt(keeps));
+    EXPECT_EQ(verdict.status, Status::kFail) << text;
+    EXPECT_TRUE(verdict.contract);
+    EXPECT_THAT(verdict.findings, testing::Each(testing::HasSubstr("bytes more")));
+  }
+}
+
 // A buffer that the first call makes and keeps is no leak.
 TEST(Leak, AcceptsWhatIsKeptOnce) {
   std::mutex mutex;
