@@ -14,12 +14,13 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Two ranks of two tokens, each of whose keys are a block; what the queries of rank 0 counted.
-std::vector<std::string> said_of(double first, double second) {
+std::vector<std::string> said_of(double first, double second,
+                                 const at::Tensor& judged = at::ones({1, 1, 4}, at::kBool)) {
   const parity::Case test = parity::parse_case("contiguous/full/P2/b1/hq1/hkv1/s4");
   const at::Tensor expected = at::full({1, 1, 4, 2}, 2, at::kDouble), counted = expected.clone();
   for (int64_t query = 0; query < 2; ++query) counted[0][0][query].copy_(at::tensor({first, second}, at::kDouble));
   const at::Tensor blocks = at::tensor({1., 0., 1., 0., 0., 1., 0., 1.}, at::kDouble).view({1, 1, 4, 2});
-  return parity::miscounts(test, {counted, expected, at::ones({1, 1, 4}, at::kBool), blocks});
+  return parity::miscounts(test, {counted, expected, judged, blocks});
 }
 
 constexpr const char* kWhere = "rank 0, batch 0, head 0, position 0 sees ";
@@ -34,6 +35,13 @@ TEST(KeysCounted, TellsEveryBlockAndWhoseKeysTheyAre) {
   EXPECT_THAT(said_of(4, 0), ElementsAre(where + "4 keys of 2 in block 0, 0 keys of 2 in block 1: keys of rank 1 "
                                                  "are missing and those of rank 0 count twice"));
   EXPECT_THAT(said_of(1, 2), ElementsAre(where + "1 keys of 2 in block 0"));
+}
+
+TEST(KeysCounted, AQueryThatNobodyJudgesSpoilsNoExplanation) {
+  const at::Tensor judged = at::ones({1, 1, 4}, at::kBool);
+  judged[0][0][1] = false;
+  EXPECT_THAT(said_of(0, 2, judged), ElementsAre(std::string(kWhere) +
+                                                 "0 keys of 2 in block 0: keys of rank 0 are missing"));
 }
 
 }  // namespace
