@@ -41,9 +41,9 @@ Names claims_of(const std::string& relation) {
 }
 
 Status judged(const Oracle& oracle, const Case& test, const Outcome& outcome,
-              const std::vector<Outcome>& runs) {
+              const std::vector<Outcome>& runs, const Subject& subject = *ours()) {
   const Problem problem = problem_of(test);
-  return oracle.judge({test, *ours(), problem, outcome, runs, [] {}}).status;
+  return oracle.judge({test, subject, problem, outcome, runs, [] {}}).status;
 }
 
 // Each tensor of each further run, spoilt alone, fails. False where the relation has no runs here.
@@ -97,6 +97,18 @@ TEST(ClaimsOfRelations, AreAboutTheCountersOfEveryRank) {
         EXPECT_EQ(judged(Oracles::at(name), test, all.outcome, wrong), Status::kFail) << name << ", rank " << rank;
       }
   }
+}
+
+TEST(ClaimsOfRelations, NobodyIsHeldToCountersThatHeDoesNotPromise) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s16/d8/float32");
+  const SharedSubject silent = ours_with(context_parallel, [](Promise& promise) { promise.counts.clear(); });
+  ThreadRanks threads(std::chrono::seconds(60));
+  const Observed all = observe(test, *silent, threads, {"groups"}).value();
+  std::vector<Outcome> runs = all.variations.at("groups");
+  ++runs.front().ranks.at(1).bytes_sent;
+  EXPECT_EQ(judged(Oracles::at("groups"), test, all.outcome, runs, *silent), Status::kPass);
+  runs.front().tensors.dv = runs.front().tensors.dv + 1;
+  EXPECT_EQ(judged(Oracles::at("groups"), test, all.outcome, runs, *silent), Status::kFail);
 }
 
 // On a CPU what is held follows from the case alone, in both passes; how a peak comes about does not.

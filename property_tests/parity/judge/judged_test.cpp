@@ -214,6 +214,17 @@ TEST(Judged, TheRotatedQAndKAreJudgedWhereTheyAreTaken) {
   EXPECT_EQ(oracle(verdict, "rope").status, Status::kFail);
 }
 
+TEST(Judged, NobodyElseIsAskedOfWhatIsNotRotatedOrNotOfValues) {
+  const std::string text = "ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s16/d8/float32";
+  for (const auto& [rope, asked] : {std::pair("", "parity"), {"", "counters"}, {"/rope:half[10000]", "counters"}}) {
+    RunOptions options;
+    options.judging.oracles = {asked};
+    const Verdict verdict = verify(parse_case(text + rope), options);
+    ASSERT_EQ(verdict.oracles.size(), 1) << asked << rope;
+    EXPECT_EQ(verdict.oracles[0].name, asked);
+  }
+}
+
 // The same in a further run alone.
 TEST(Judged, TheRotatedQAndKOfAFurtherRunAreJudgedToo) {
   const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv2/s16/d8/float32/rope:half[10000]");
