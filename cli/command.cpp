@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/Exception.h>
+#include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <iostream>
 
@@ -42,14 +44,25 @@ int run(int count, const char* const* words) {
   return subcommands.at(program.get_subcommands().front())();
 }
 
+// The exit code, but where what was printed did not arrive: 2 instead of 0. A reader who has gone wanted no more.
+int printed(int code) {
+  std::cout.flush();
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  const bool left = ::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+  if (std::cout || left) return code;
+  std::cerr << complaint("cannot write 'stdout': not all of it was taken; is its disk full?");
+  return code == 0 ? exit_codes::kUsage : code;
+}
+
 }  // namespace
 }  // namespace ringcheck::cli
 
 int ringcheck_command(int count, const char* const* words) {
   using namespace ringcheck;
   ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone must not cost the report files
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is said, as a full disk is
   try {
-    return cli::run(count, words);
+    return cli::printed(cli::run(count, words));
   } catch (const cli::UsageError& error) {
     std::cerr << cli::complaint(error.what());
   } catch (const parity::BadCase& error) {

@@ -3,6 +3,7 @@
 #include "cli/files.h"
 
 #include <filesystem>
+#include <set>
 
 #include "cli/usage_error.h"
 #include "reports/file.h"
@@ -27,6 +28,18 @@ fs::path resolved(const std::string& name) {
 bool are_same_file(const std::string& one, const std::string& other) {
   std::error_code ignored;
   return resolved(one) == resolved(other) || fs::equivalent(path_of(one), path_of(other), ignored);
+}
+
+void check_distinct(const std::string& command, const std::vector<std::string>& files) {
+  std::set<fs::path> seen;
+  for (const std::string& file : files)
+    if (!seen.insert(resolved(file)).second)
+      throw UsageError(command + ": '" + file + "' is given twice; give every file once");
+}
+
+std::vector<std::string> history_files(const std::string& history) {
+  if (history.empty()) return {};
+  return {history, history + "-wal", history + "-shm", history + "-journal"};
 }
 
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {

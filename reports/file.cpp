@@ -40,10 +40,29 @@ bool is_named_pipe(const std::string& path) {
   return fs::is_fifo(path, error) && !path.starts_with("/dev/") && !path.starts_with("/proc/");
 }
 
+bool is_standard_output(const std::string& path) {
+  return path == kStandardOutput || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
+// Of the system's own folders nothing is ever replaced.
 bool is_special(const std::string& path) {
+  if (path.starts_with("/dev/") || path.starts_with("/proc/")) return true;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// What a link leads to, be it there or not: the link stays.
+std::string behind_links(const std::string& name) {
+  constexpr int kMostLinks = 40;
+  fs::path path = name;
+  std::error_code error;
+  for (int link = 0; fs::is_symlink(path, error); ++link) {
+    if (link == kMostLinks) fail(name, ELOOP);
+    path = path.parent_path() / fs::read_symlink(path, error);  // an absolute one replaces the whole
+    if (error) fail(name, error.value());
+  }
+  return path.string();
 }
 
 // While it lives SIGINT, SIGTERM and SIGHUP wait; then they have their effect.
@@ -121,12 +140,13 @@ class Temporary {
 }  // namespace
 
 std::ostream& screen_beside(const std::string& path) {
-  return path == kStandardOutput ? std::cerr : std::cout;
+  return is_standard_output(path) ? std::cerr : std::cout;
 }
 
-void check_writable(const std::string& path) {
-  if (path == kStandardOutput)
+void check_writable(const std::string& name) {
+  if (is_standard_output(name))
     return;
+  const std::string path = behind_links(name);
   if (is_named_pipe(path))
     fail(path, "it is a pipe, which waits for a reader; - is stdout");
   if (is_special(path)) {
@@ -139,15 +159,16 @@ void check_writable(const std::string& path) {
     fail(path, errno);
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  if (path == kStandardOutput) {
+void write_file(const std::string& name, const std::string& content) {
+  if (is_standard_output(name)) {
     std::cout << content << std::flush;
     if (!std::cout)
       fail("stdout", errno);
     return;
   }
+  const std::string path = behind_links(name);
   if (is_special(path)) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     const bool good = descriptor >= 0 && ::write(descriptor, content.data(), content.size()) ==
                                              static_cast<ssize_t>(content.size());
     if (descriptor >= 0)

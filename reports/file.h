@@ -20,8 +20,9 @@ std::ostream& screen_beside(const std::string& path);
 // Throws Unwritable unless write_file(path) would work now. Leaves no trace.
 void check_writable(const std::string& path);
 
-// Readers see the old file or the whole new one: written beside it, then renamed. - is stdout; a path
-// that is no regular file, such as /dev/stdout, is written directly. Throws Unwritable.
+// Readers see the old file or the whole new one: written beside it, then renamed. - is stdout, and so are
+// its names in /dev and /proc; what is no regular file, or lies in these folders, is written directly; behind
+// a link the file it leads to is written. Throws Unwritable.
 void write_file(const std::string& path, const std::string& content);
 
 }  // namespace ringcheck::reports

@@ -193,6 +193,10 @@ void from_json(const json& j, Result& result) {
   if (has_cases(result.kind)) {
     result.summary = j.at("summary");
     result.cases = j.at("cases").get<std::vector<CaseResult>>();
+    const json counted = summary_of(result.cases);
+    for (const auto& [name, count] : counted.items())
+      if (const json said = j.at("summary").value(name, count); said != count)
+        throw std::invalid_argument("its summary counts " + said.dump() + " " + name + ", its cases are " + count.dump());
   }
   if (j.contains("measurements"))
     result.measurements = j.at("measurements").get<std::vector<Measurement>>();

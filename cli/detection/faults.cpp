@@ -248,10 +248,12 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   program.add_option("--json", options->json, "write the matrix; - is stdout")
       ->type_name("FILE")
       ->check(not_empty());
-  program.add_flag("--sensitivity", options->sensitivity,
-                   "the smallest planted relative error that is seen in 95 % of the trials");
+  CLI::Option* sensitivity =
+      program.add_flag("--sensitivity", options->sensitivity,
+                       "the smallest planted relative error that is seen in 95 % of the trials");
   program.add_option("--trials", options->trials, "of --sensitivity")
       ->check(CLI::Range(1, 1000))
+      ->needs(sensitivity)
       ->capture_default_str();
   program.add_option("--profile", options->hunt.profile,
                      "in its cases until one is killed, judged as verify judges them; with "

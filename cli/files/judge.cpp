@@ -179,6 +179,7 @@ int run(Options options) {
   const bool files = std::ranges::none_of(options.paths, is_folder) &&
                      (!options.mask.empty() || options.paths.size() > 1 ||
                       options.paths.front().ends_with(".safetensors"));
+  if (files) check_distinct("judge", options.paths);
   return files ? judge_dump(std::move(options)) : judge_folder(options);
 }
 

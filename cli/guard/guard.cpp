@@ -3,11 +3,9 @@
 //
 // ringcheck guard: did a training step of any implementation keep attention's conservation laws?
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/arguments.h"
 #include "cli/environment.h"
@@ -31,15 +29,6 @@ struct Options {
   std::string json, junit;
 };
 
-// A shard that is counted twice cancels nothing.
-void check_distinct(const std::vector<std::string>& files) {
-  std::set<std::string> seen;
-  std::error_code ignored;  // a name that leads nowhere is refused when it is read
-  for (const std::string& file : files)
-    if (!seen.insert(std::filesystem::weakly_canonical(file, ignored)).second)
-      throw UsageError("guard: '" + file + "' is given twice; give every file once");
-}
-
 std::string command_of(const GuardQuestion& question) {
   std::string command = "ringcheck guard";
   for (const std::string& file : question.files) command += " " + reports::shell_word(file);
@@ -60,7 +49,7 @@ void write(const Options& options, const Guarded& all) {
 }
 
 int run(const Options& options) {
-  check_distinct(options.question.files);
+  check_distinct("guard", options.question.files);
   check_files(options.question.files, {{"--json", options.json}, {"--junit", options.junit}});
   const Guarded all = guard(options.question);
   if (all.empty()) {

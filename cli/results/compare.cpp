@@ -126,7 +126,8 @@ reports::Comparison compared(const Words& words) {
 }
 
 void check(const Words& words) {
-  std::vector<std::string> inputs{words.history, words.waivers};
+  std::vector<std::string> inputs = history_files(words.history);
+  inputs.push_back(words.waivers);
   for (const std::string& side : {words.base, words.new_})
     std::ranges::move(names_in(side), std::back_inserter(inputs));
   check_files(inputs, {{"--json", words.json}, {"--markdown", words.markdown}});

@@ -18,7 +18,7 @@ struct Words {
 };
 
 int run(const Words& words) {
-  check_files({words.history}, {{"-o", words.output}});
+  check_files(history_files(words.history), {{"-o", words.output}});
   reports::History history(words.history);
   reports::write_file(words.output, history.text(history.find(words.id)));
   return 0;

@@ -54,7 +54,7 @@ nlohmann::json data_of(const std::string& path, int64_t last) {
 }
 
 int run(const Words& words) {
-  check_files({words.input}, {{"-o", words.output}});
+  check_files(history_files(words.input), {{"-o", words.output}});
   nlohmann::json data = data_of(words.input, words.last);
   data["name"] = std::filesystem::path(words.input).filename().string();
   data["of_history"] = !is_result(words.input);

@@ -76,8 +76,10 @@ void check_size(const PartLists& values) {
 Selection of_texts(const Asked& asked) {
   exclude(asked, "--case", all_parts(), "a case says every part itself");
   Selection selection;
+  std::set<std::string> known;  // however it is spelt, a case is said once
   for (const std::string& text : asked.cases)
-    selection.cases.push_back(parity::parse_case(text));
+    if (const parity::Case test = parity::parse_case(text); known.insert(parity::to_text(test)).second)
+      selection.cases.push_back(test);
   selection.single = selection.cases.size() == 1;
   selection.what = count_text(selection.cases.size(), "the command line");
   return selection;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -121,6 +122,12 @@ TEST(Verify, ListsMultiplyAndTheRestFollows) {
   EXPECT_EQ(cases[2].seq, 7);
   EXPECT_EQ(listed({"--seq", "1K"})[0].seq, 1024);
   EXPECT_EQ(listed({"--seq", "1M"})[0].seq, 1 << 20);
+}
+
+TEST(Verify, ACaseThatIsSaidTwiceRunsOnce) {
+  const std::string test = "ring:p2p/contiguous/causal/P2/s24/d8/float64";
+  const Ran ran = ringcheck({"verify", "--list", "--case", test, "--case", test + "/seed1", "--case", test + "/seed2"});
+  EXPECT_EQ(std::ranges::count(ran.out, '\n'), 2) << ran.out;
 }
 
 TEST(Verify, AxesSelectAmongTheCasesOfAProfile) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "property_tests/cli/guard/guard_dump.h"
@@ -90,6 +91,33 @@ TEST_F(OwnFiles, AreNotWrittenOver) {
       EXPECT_THAT(ran.out, IsEmpty());
       EXPECT_EQ(read_text(file("in")), before) << what;
     }
+}
+
+TEST_F(OwnFiles, WhatSqliteKeepsBesideAHistoryBelongsToIt) {
+  for (const char* beside : {"-wal", "-shm", "-journal"})
+    for (const Words& words : {Words{"report", "export", file("h"), "latest", "-o"}, Words{"report", "html", file("h"), "-o"},
+                               Words{"compare", "x", "y", "--history", file("h"), "--json"}}) {
+      const Ran ran = run(words, "", {file("h") + beside});
+      EXPECT_EQ(ran.code, 2) << words[1] << beside;
+      EXPECT_THAT(ran.err, HasSubstr("what is read")) << words[1] << beside;
+    }
+}
+
+TEST_F(OwnFiles, AFileIsOneRank) {
+  for (const Words& words : {Words{"guard"}, Words{"judge", "--mask", "causal", "--balance", "contiguous"}}) {
+    const Ran ran = run(words, "", {path("dump"), path("dump")});
+    EXPECT_EQ(ran.code, 2) << words[0];
+    EXPECT_THAT(ran.err, HasSubstr("is given twice")) << words[0];
+  }
+}
+
+// Whoever reads a half of it, or nothing, should not take it for all.
+TEST_F(OwnFiles, AFullStdoutIsNoSuccess) {
+  const std::string program = "'" + ringcheck_program() + "' verify --list ";
+  EXPECT_EQ(WEXITSTATUS(std::system((program + "> /dev/full 2> '" + file("said") + "'").c_str())), 2);
+  EXPECT_THAT(read_text(file("said")), HasSubstr("cannot write 'stdout'"));
+  const std::string reader_goes = "bash -c \"set -o pipefail; " + program + "| head -n 1 > /dev/null\"";
+  EXPECT_EQ(std::system(reader_goes.c_str()), 0);
 }
 
 TEST_F(OwnFiles, TwoResultsHaveTwoFiles) {

@@ -126,6 +126,15 @@ TEST(Result, CountsThatAreNoneAreRefused) {
   EXPECT_EQ(result_from_json(file).cases[0].ranks[0].peak_bytes, 9223372036854775807);
 }
 
+TEST(Result, ASummaryIsThatOfItsCases) {
+  for (const char* count : {"cases", "passed", "failed", "hang", "crash", "skipped", "inconclusive", "not_supported"})
+    for (const int64_t off : {-1, 1}) {
+      nlohmann::json file = to_json(full_result());
+      file["summary"][count] = file["summary"][count].get<int64_t>() + off;
+      EXPECT_THROW(result_from_json(file), std::invalid_argument) << count << " " << off;
+    }
+}
+
 TEST(Result, ExitCodesHaveAnOrder) {
   const CaseResult pass = case_of(Status::kPass), hang = case_of(Status::kHang),
                    crash = case_of(Status::kCrash), unclear = case_of(Status::kInconclusive),
@@ -230,6 +239,23 @@ TEST(File, ReadersSeeTheOldOrTheNewFile) {
   write_file(path, "new");
   EXPECT_EQ(read_text(path), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(File, ALinkStaysAndWhatItLeadsToIsWritten) {
+  const Folder folder;
+  namespace fs = std::filesystem;
+  fs::create_directory(folder.file("sub"));
+  fs::create_symlink("sub/one", folder.file("relative"));  // it need not be there
+  fs::create_symlink(folder.file("relative"), folder.file("twice"));
+  check_writable(folder.file("twice"));
+  EXPECT_FALSE(fs::exists(folder.file("sub/one")));
+  write_file(folder.file("twice"), "content");
+  EXPECT_EQ(read_text(folder.file("sub/one")), "content");
+  EXPECT_TRUE(fs::is_symlink(folder.file("relative")) && fs::is_symlink(folder.file("twice")));
+  fs::create_symlink("round", folder.file("round"));
+  EXPECT_THROW(check_writable(folder.file("round")), Unwritable);
+  EXPECT_THROW(write_file(folder.file("round"), "content"), Unwritable);
+  EXPECT_TRUE(fs::is_symlink(folder.file("round")));
 }
 
 TEST(File, UnwritablePathsAreSeenBeforehand) {

@@ -4,6 +4,9 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "parity/case/case.h"
@@ -11,15 +14,30 @@
 namespace ringcheck::parity {
 namespace {
 
+constexpr int kBadInput = 2;  // the exit code
+
 using Entry = const ringcheck_subject* (*)();
 
 [[noreturn]] void refuse(const std::string& library, const std::string& why) {
   throw BadCase("plug-in '" + library + "' " + why);
 }
 
+std::atomic<const std::string*> running = nullptr;  // whose code
+
+void name_who_ended() {
+  const std::string* library = running;
+  if (library == nullptr) return;
+  std::fprintf(stderr, "ringcheck: plug-in '%s' ended the process when it was asked what it is and takes; "
+               "let it return\n", library->c_str());
+  std::_Exit(kBadInput);
+}
+
 Entry entry_of(const std::string& library) {
   std::error_code none;
-  const bool here = std::filesystem::is_regular_file(library, none);
+  const auto kind = std::filesystem::status(library, none);
+  const bool here = std::filesystem::is_regular_file(kind);
+  if (std::filesystem::exists(kind) && !here)
+    refuse(library, "is no file; want the path of a shared library");
   const std::string path = here ? std::filesystem::absolute(library).string() : library;
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
@@ -55,9 +73,16 @@ const ringcheck_subject* program() {
 
 }  // namespace
 
+Asked::Asked(const std::string& library) {
+  [[maybe_unused]] static const int registered = std::atexit(name_who_ended);
+  running = new std::string(library);  // is there at the end, whatever is not
+}
+Asked::~Asked() { delete running.exchange(nullptr); }
+
 void lend_program(const ringcheck_subject* subject) { of_program = subject; }
 
 const ringcheck_subject& plugin_of(const std::string& library) {
+  const Asked asked(library);
   const ringcheck_subject* subject = library == kProgram ? program() : entry_of(library)();
   check(library, subject);
   return *subject;

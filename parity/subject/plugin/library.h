@@ -14,6 +14,15 @@ inline constexpr const char* kProgram = "program";
 // What plugin_of(kProgram) gives from now on.
 void lend_program(const ringcheck_subject* subject);
 
+// While it lives, code of this plug-in runs: where it ends the process, that is bad input, and is said.
+class Asked {
+ public:
+  explicit Asked(const std::string& library);
+  ~Asked();
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+};
+
 // The subject that a shared library defines; the library stays loaded. A name with a slash, or of a
 // file that is here, is a path; any other is looked for as the loader does. Throws BadCase where
 // there is none, or it is of another version of the interface.

@@ -24,6 +24,7 @@ class Plugin final : public Subject {
              "--world-kind mpi, or let it say in_threads";
     if (subject_.refuses == nullptr) return std::nullopt;
     const LentCase lent(test, arguments_, test.world);
+    const Asked asked(library_);
     const char* why = subject_.refuses(&lent);
     return why == nullptr ? std::nullopt : std::optional<std::string>(why);
   }
@@ -31,7 +32,10 @@ class Plugin final : public Subject {
   Promise promise(const Case& test) const override {
     ringcheck_promise said{};
     const LentCase lent(test, arguments_, test.world);
-    if (subject_.promise != nullptr) subject_.promise(&lent, &said);
+    if (subject_.promise != nullptr) {
+      const Asked asked(library_);
+      subject_.promise(&lent, &said);
+    }
     Said said_here{.partials = said.partials, .u_angle = said.angle_roundoff, .deterministic = said.deterministic != 0,
                    .lengths = said.lengths != 0};
     if (said.contract != nullptr) said_here.contract = said.contract;

@@ -162,6 +162,7 @@ TEST(BadInputs, BeginJustBeyondTheLimits) {
       Words words{limit.command, "--list", limit.option + "=" + value};
       if (limit.option == "--kv-heads") words.push_back("--heads=" + value);
       else if (limit.option == "--seq") words.push_back("--heads=1");
+      else if (limit.option == "--trials") words.push_back("--sensitivity");
       const Ran ran = ringcheck(words);
       EXPECT_EQ(ran.code, 0) << limit.option << " " << value << "\n" << ran.err;
     }

@@ -73,6 +73,8 @@ TEST(Plugin, IsRefusedBeforeAnyWork) {
                {"is of version 2 of the interface, and this program is of 1"});
   expect_named(verified(plugin("shows_nonsense")), 2, {"a tensor 'p'"});
   expect_named(verified(plugin("of_no_kernel")), 2, {"'flesh'"});
+  expect_named(verified(plugin("exits_when_asked")), 2, {"ended the process when it was asked"});
+  expect_named(verified(plugin("nothing", "/dev/null")), 2, {"'/dev/null' is no file"});
 }
 
 TEST(Plugin, RefusesWhatItCannotDo) {
