@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
 """Histories to look at: of committed results, with failures that are made up; and of very many runs."""
+import collections
 import copy
 import datetime
 import json
@@ -40,6 +41,8 @@ def broken(result):
             if tensor["tensor"] == "dq":
                 tensor.update(verdict="fail", hard_ratio=5.1, max_z=31.0)
     bf16[1].update(verdict="hang", reason="rank 1 is silent", oracles=[], ranks=[], findings=["rank 1: receive from rank 0"], log="last <words>")
+    verdicts = collections.Counter(case["verdict"] for case in result["cases"])
+    result["summary"].update(passed=verdicts["pass"], failed=verdicts["fail"], hang=verdicts["hang"])
     return result
 
 
