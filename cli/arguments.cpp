@@ -111,6 +111,19 @@ void take_no_value(CLI::App& subcommand) {
   for (CLI::App* inner : subcommand.get_subcommands({})) take_no_value(*inner);
 }
 
+void take_decimals(CLI::App& subcommand) {
+  static const std::regex decimal(R"(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)");
+  const auto check = [](const std::string& text) {
+    return std::regex_match(text, decimal) ? std::string()
+                                           : "got '" + text + "'; want decimal digits, without a 0, + or space before them";
+  };
+  for (CLI::Option* option : subcommand.get_options({})) {
+    const std::string type = option->get_type_name();
+    if (type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos) option->check(check);
+  }
+  for (CLI::App* inner : subcommand.get_subcommands({})) take_decimals(*inner);
+}
+
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error) {
   std::string text = with_fix(error), own = "ringcheck";
   const CLI::App* given = innermost(program, own);

@@ -18,6 +18,10 @@ CLI::Validator between(double least, double most);
 // Flags of a subcommand, and of its own, are said or not: --list=3 is refused.
 void take_no_value(CLI::App& subcommand);
 
+// CLI11 reads 010 as 8, and 0x10 as 16: options of numbers take decimal digits alone, here and in all that
+// is below.
+void take_decimals(CLI::App& subcommand);
+
 // For messages of a parse that failed: the words that nobody knew, and the known ones near them.
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error);
 

@@ -35,6 +35,7 @@ int run(int count, const char* const* words) {
     subcommands[subcommand] = declare(*subcommand);
     add_color(*subcommand);
     take_no_value(*subcommand);
+    take_decimals(*subcommand);
   }
   try {
     program.parse(count, words);

@@ -17,6 +17,8 @@ from ringcheck.refused import Refused
 
 DTYPES = ("float64", "float32", "bf16", "fp16")
 TENSORS = ("o", "lse", "dq", "dk", "dv", "q", "k")
+MASKS = ("full", "causal", "window", "doc", "docfull", "prefix")
+FLAGS = ("gqa", "dim_v", "pads", "scale", "batch", "lengths", "rope", "heads_by_world", "deterministic", "whole")
 
 
 @dataclasses.dataclass
@@ -75,6 +77,26 @@ class Subject:
     refuses: Callable[[Case], str | None] | None
     sends: Callable[[Case, int], Sequence[int]] | None
 
+    def __post_init__(self) -> None:
+        """Throws Refused where something is of another kind than it must be."""
+        def want(name: str, holds: bool, wanted: str) -> None:
+            if not holds:
+                raise Refused(f"{name}={getattr(self, name)!r}; want {wanted}")
+
+        for name in FLAGS:
+            want(name, isinstance(getattr(self, name), bool), "True or False")
+        for name in ("worlds", "dims"):
+            sizes = getattr(self, name)
+            want(name, sizes is None or (bool(sizes) and all(_is_count(size, 1) for size in sizes)),
+                 "whole numbers from 1, or None for any")
+        want("longest", self.longest is None or _is_count(self.longest, 1), "a whole number from 1, or None for any")
+        want("partials", _is_count(self.partials, 0), "a whole number from 0")
+        want("u_angle", isinstance(self.u_angle, (int, float)) and 0 <= self.u_angle < 1, "a number from 0 to 1")
+        want("contract", self.contract is None or isinstance(self.contract, str), "the name of a kernel, or None")
+        for name in ("refuses", "sends"):
+            want(name, getattr(self, name) is None or callable(getattr(self, name)), "a function, or None")
+        want("function", callable(self.function), "a function (q, k, v, *, case, group)")
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
@@ -104,7 +126,10 @@ class Subject:
                 return f"{self.name} {why}"
         if why := balancing.refusal(self.balance, case.seq, case.world, self.pads):
             return f"{self.name} {why}"
-        return self.refuses(case) if self.refuses else None
+        why = self.refuses(case) if self.refuses else None
+        if why is not None and not isinstance(why, str):
+            raise Refused(f"refuses({case.text}) gives {why!r}; want a reason, or None")
+        return why
 
     def fit(self, case: Case) -> dict[str, str]:
         """The parts of the case that have to be others for it to be taken, as text."""
@@ -185,6 +210,10 @@ class Subject:
         return rows
 
 
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
 def _is_padded(case: Case) -> bool:
     """Whether some batch entry holds fewer tokens than the sequence has slots."""
     return any(length != case.seq for length in case.lengths)
@@ -252,6 +281,7 @@ def subject(
     if framework not in ("torch", "numpy"):
         raise Refused(f"framework={framework!r}; known: torch, numpy")
     balancing.check(balance)
+    _checked("masks", [mask.split("[")[0] if isinstance(mask, str) else mask for mask in masks], MASKS)
 
     def declare(function: Callable) -> Subject:
         return Subject(

@@ -9,6 +9,7 @@ import time
 import pytest
 import ringcheck
 from ringcheck import program
+from ringcheck.case import Case
 from runs import HERE
 from runs import ringcheck as command
 
@@ -20,6 +21,7 @@ FILES = {
     "no function": ("mine = 3", "is a int"),
     "unknown dtype": ("import ringcheck\n@ringcheck.subject(dtypes=['int8'])\ndef mine(): pass", "'int8' is unknown"),
     "unknown balance": ("import ringcheck\n@ringcheck.subject(balance='zigzag')\ndef mine(): pass", "balance='zigzag'"),
+    "flag that is a word": ("import ringcheck\n@ringcheck.subject(whole='yes')\ndef mine(): pass", "whole='yes'; want True or False"),
     "exits": ("import sys; sys.exit(7)", "SystemExit: 7"),
     "dies": ("import os; os._exit(7)", "exit code 7"),
 }
@@ -33,6 +35,26 @@ def test_file(tmp_path, what):
     run = command("verify", "--subject", f"python[{tmp_path}/mine.py:mine]", "--world", "2")
     assert run.returncode == 2, run.stderr
     assert said in [line for line in run.stderr.splitlines() if line.strip()][-1], run.stderr
+
+
+@pytest.mark.parametrize("said", [
+    {"masks": [3]}, {"masks": []}, {"masks": ["causl"]}, {"worlds": ["2"]}, {"worlds": []}, {"worlds": [0]}, {"dims": [True]},
+    {"longest": "4096"}, {"longest": float("nan")}, {"longest": -5}, {"partials": -1}, {"partials": 1.5}, {"u_angle": -1},
+    {"u_angle": float("nan")}, {"u_angle": "x"}, {"contract": 3}, {"gqa": "no"}, {"batch": 1}, {"rope": 5}, {"refuses": 3},
+    {"sends": 3}, {"function": 3}], ids=str)
+def test_declaration(said):
+    (name, _), = said.items()
+    with pytest.raises(ringcheck.Refused, match=f"{name}( is empty|=.*(want|known))"):
+        ringcheck.subject(**{"function": lambda q, k, v, *, case, group: q} | said)
+
+
+def test_what_refuses_says_must_be_a_reason():
+    case = Case(text="full/P2/s8", batch=1, q_heads=1, kv_heads=1, seq=8, dim=8, dim_v=8, dtype="float32", mask="full",
+                rope="none", balance="contiguous", scale=8**-0.5, world=2, device="cpu", data="spread3", lengths=(8,))
+    for said, why in ((None, None), ("too short", "too short")):
+        assert ringcheck.subject(lambda q, k, v, *, case, group: q, refuses=lambda _: said).refusal(case) == why
+    with pytest.raises(ringcheck.Refused, match="gives 5; want a reason"):
+        ringcheck.subject(lambda q, k, v, *, case, group: q, refuses=lambda _: 5).refusal(case)
 
 
 @pytest.mark.parametrize("argument", ["", "mine.py", ":mine", "/dev/null:mine", ".:mine", "mine.py:"])
