@@ -40,10 +40,6 @@ bool is_named_pipe(const std::string& path) {
   return fs::is_fifo(path, error) && !path.starts_with("/dev/") && !path.starts_with("/proc/");
 }
 
-bool is_standard_output(const std::string& path) {
-  return path == kStandardOutput || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
-}
-
 // Of the system's own folders nothing is ever replaced.
 bool is_special(const std::string& path) {
   if (path.starts_with("/dev/") || path.starts_with("/proc/")) return true;
@@ -139,12 +135,16 @@ class Temporary {
 
 }  // namespace
 
+bool is_stdout(const std::string& path) {
+  return path == kStandardOutput || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
 std::ostream& screen_beside(const std::string& path) {
-  return is_standard_output(path) ? std::cerr : std::cout;
+  return is_stdout(path) ? std::cerr : std::cout;
 }
 
 void check_writable(const std::string& name) {
-  if (is_standard_output(name))
+  if (is_stdout(name))
     return;
   const std::string path = behind_links(name);
   if (is_named_pipe(path))
@@ -160,7 +160,7 @@ void check_writable(const std::string& name) {
 }
 
 void write_file(const std::string& name, const std::string& content) {
-  if (is_standard_output(name)) {
+  if (is_stdout(name)) {
     std::cout << content << std::flush;
     if (!std::cout)
       fail("stdout", errno);

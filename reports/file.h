@@ -14,6 +14,9 @@ class Unwritable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// By any of its names: -, and those in /dev and /proc.
+bool is_stdout(const std::string& path);
+
 // What people read: stdout, or stderr beside a file that goes to stdout.
 std::ostream& screen_beside(const std::string& path);
 

@@ -10,12 +10,14 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <regex>
 
 #include "cli/process/folder.h"
 #include "cli/process/process.h"
 #include "cli/process/programs.h"
 #include "cli/subcommand.h"
 #include "parity/case/safetensors.h"
+#include "parity/subject/plugin/library.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -23,7 +25,7 @@ namespace {
 using nlohmann::json;
 using parity::BadCase;
 
-constexpr int kLongestReading = 600;  // seconds
+constexpr int kLongestReading = 600, kLongestLoading = 60;  // seconds
 
 std::string shape_text(const at::Tensor& x) { return c10::str(x.sizes()); }
 
@@ -108,6 +110,31 @@ int print_inspection(const std::string& path) {
     std::cout << json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace)
               << std::endl;
     return exit_codes::kUsage;
+  }
+}
+
+int load_plugin(const std::string& library) {
+  try {
+    parity::plugin_of(library);
+  } catch (const BadCase&) {
+  }
+  return 0;
+}
+
+void check_plugins(const std::string& text) {
+  static const std::regex named(R"(\bplugin\[([^\],]+))");
+  for (auto found = std::sregex_iterator(text.begin(), text.end(), named); found != std::sregex_iterator(); ++found) {
+    const std::string library = (*found)[1];
+    if (library == parity::kProgram) continue;
+    const TemporaryFolder folder;
+    Process worker({{own_path(), "worker", "--plugin", library}, {}, folder.file("output")});
+    const std::string complaint = "plug-in '" + library + "' cannot be loaded: ";
+    if (!worker.wait(kLongestLoading))
+      throw UsageError(complaint + "it did not return within " + std::to_string(kLongestLoading) +
+                       " s; want a library whose loading ends");
+    if (worker.poll()->code != 0 || worker.poll()->signal != 0)
+      throw UsageError(complaint + "whoever loads it ends with " + worker.poll()->text() +
+                       "; want a library that was built whole, against ringcheck.h");
   }
 }
 

@@ -16,6 +16,7 @@
 #include "cli/verify/coverage.h"
 #include "cli/verify/fitting.h"
 #include "cli/verify/further_runs.h"
+#include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
 #include "cli/process/folder.h"
 #include "cli/progress.h"
@@ -65,8 +66,13 @@ void check_outputs(const Options& options, const Selection& selection) {
   const Telling& telling = options.telling;
   std::vector<std::string> inputs = files_of(selection.cases);
   inputs.push_back(options.waivers);
-  check_files(inputs, {{"--json", telling.json}, {"--junit", telling.junit},
-                       {"--markdown", telling.markdown}});
+  const std::vector<Output> outputs{
+      {"--json", telling.json}, {"--junit", telling.junit}, {"--markdown", telling.markdown}};
+  check_files(inputs, outputs);
+  for (const auto& [option, path] : outputs)
+    if (!path.empty() && !options.bundle.empty() && are_same_file(path, options.bundle))
+      throw UsageError(option + " '" + path + "' and --bundle '" + options.bundle +
+                       "' name the same file; name two");
 }
 
 int list(const Selection& selection) {
@@ -177,6 +183,9 @@ int run(Options options) {
   options.telling.transport = options.transport;
   if (!options.waivers.empty()) options.telling.waivers = read_waivers(options.waivers);
   options.telling.clean = !options.cases.asked.clean.empty();
+  if (!launcher || launcher->rank <= 0)
+    for (const auto* texts : {&options.cases.asked.cases, &options.cases.lists.at("subject")})
+      for (const std::string& text : *texts) check_plugins(text);
   const Asked asked = asked_of(options.cases);
   Selection selection = select(asked);
   if (!launcher || launcher->rank <= 0) check_outputs(options, selection);

@@ -39,7 +39,7 @@ namespace {
 constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
-  std::string cases, status, results, oracles, planted, inspect, bundles;
+  std::string cases, status, results, oracles, planted, inspect, plugin, bundles;
   int64_t sample = 0;
   bool timelines = false;
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
@@ -221,6 +221,8 @@ int run_mpi(const Options& options) {
 int run(const Options& options) {
   if (!options.inspect.empty())
     return print_inspection(options.inspect);
+  if (!options.plugin.empty())
+    return load_plugin(options.plugin);
   parity::show_stacks_on_signal();
   return options.mpi > 0 ? run_mpi(options) : run_threads(options);
 }
@@ -240,6 +242,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--mpi", options->mpi);
   program.add_option("--transport", options->transport);
   program.add_option("--inspect", options->inspect);
+  program.add_option("--plugin", options->plugin);
   return [options] { return run(*options); };
 });
 

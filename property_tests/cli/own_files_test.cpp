@@ -111,6 +111,14 @@ TEST_F(OwnFiles, AFileIsOneRank) {
   }
 }
 
+TEST_F(OwnFiles, ABundleIsNoResult) {
+  for (const char* option : {"--json", "--junit", "--markdown"}) {
+    const Ran ran = run({"verify", "--list", "--bundle", file("kept")}, "", {option, file("./kept")});
+    EXPECT_EQ(ran.code, 2) << option;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr(option), HasSubstr("--bundle"), HasSubstr("name two"))) << option;
+  }
+}
+
 // Whoever reads a half of it, or nothing, should not take it for all.
 TEST_F(OwnFiles, AFullStdoutIsNoSuccess) {
   const std::string program = "'" + ringcheck_program() + "' verify --list ";

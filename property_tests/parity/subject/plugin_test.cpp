@@ -75,6 +75,10 @@ TEST(Plugin, IsRefusedBeforeAnyWork) {
   expect_named(verified(plugin("of_no_kernel")), 2, {"'flesh'"});
   expect_named(verified(plugin("exits_when_asked")), 2, {"ended the process when it was asked"});
   expect_named(verified(plugin("nothing", "/dev/null")), 2, {"'/dev/null' is no file"});
+  const testing::Folder folder;  // loading what was cut off in the middle ends a process
+  const std::string cut = folder.file("cut.so");
+  testing::write_text(cut, testing::read_text(RINGCHECK_SPOILT_PLUGIN).substr(0, 3000));
+  expect_named(verified(plugin("nothing", cut)), 2, {"plug-in '" + cut + "' cannot be loaded"});
 }
 
 TEST(Plugin, RefusesWhatItCannotDo) {
