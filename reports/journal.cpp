@@ -118,7 +118,7 @@ Journaled begun_with(const json& first) {
     throw std::invalid_argument("its results have schema version " +
                                 first.value("schema_version", json()).dump() +
                                 ", this program reads " + std::to_string(kSchemaVersion));
-  Journaled known{result_from_json(first), {}, {}};
+  Journaled known{uncounted_from_json(first), {}, {}};
   if (known.result.kind != Kind::kVerify)
     throw std::invalid_argument("it is of kind " + to_text(known.result.kind));
   known.ended.resize(known.result.cases.size());

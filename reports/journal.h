@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "reports/result.h"
 
 // A run as it goes, in a file, a line of JSON each: first the result that it would be if no case came
@@ -43,6 +45,9 @@ class Journal {
   bool full_ = false;  // nothing more can be written: said once
   std::chrono::steady_clock::time_point begin_;
 };
+
+// A first line: a result whose summary nobody has made yet. Throws std::invalid_argument.
+Result uncounted_from_json(const nlohmann::json& json);
 
 // What a journal says.
 struct Journaled {
