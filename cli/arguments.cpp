@@ -5,6 +5,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <functional>
 #include <regex>
 
 #include "cli/screen.h"
@@ -61,6 +62,12 @@ std::string surplus(const CLI::App& given, const Words& left, const Words& subco
   return left.front();
 }
 
+// Its own, and those of what is below.
+void for_each_option(CLI::App& subcommand, const std::function<void(CLI::Option&)>& change) {
+  for (CLI::Option* option : subcommand.get_options({})) change(*option);
+  for (CLI::App* inner : subcommand.get_subcommands({})) for_each_option(*inner, change);
+}
+
 // What CLI11 leaves to the reader.
 std::string with_fix(const CLI::Error& error) {
   const std::string kind = error.get_name(), text = error.what();
@@ -105,10 +112,9 @@ CLI::Validator between(double least, double most) {
 }
 
 void take_no_value(CLI::App& subcommand) {
-  for (CLI::Option* option : subcommand.get_options({}))
-    if (option->get_expected_max() == 0)
-      option->disable_flag_override();
-  for (CLI::App* inner : subcommand.get_subcommands({})) take_no_value(*inner);
+  for_each_option(subcommand, [](CLI::Option& option) {
+    if (option.get_expected_max() == 0) option.disable_flag_override();
+  });
 }
 
 void take_decimals(CLI::App& subcommand) {
@@ -117,11 +123,10 @@ void take_decimals(CLI::App& subcommand) {
     return std::regex_match(text, decimal) ? std::string()
                                            : "got '" + text + "'; want decimal digits, without a 0, + or space before them";
   };
-  for (CLI::Option* option : subcommand.get_options({})) {
-    const std::string type = option->get_type_name();
-    if (type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos) option->check(check);
-  }
-  for (CLI::App* inner : subcommand.get_subcommands({})) take_decimals(*inner);
+  for_each_option(subcommand, [&](CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    if (type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos) option.check(check);
+  });
 }
 
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error) {

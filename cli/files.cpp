@@ -56,7 +56,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
 
 void check_files(const std::vector<std::string>& inputs, const std::vector<Output>& outputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
-    const auto& [option, path] = *output;
+    const auto& [option, path, is_folder] = *output;
     if (path.empty()) continue;
     for (const std::string& input : inputs)
       if (!input.empty() && are_same_file(path, input))
@@ -66,7 +66,7 @@ void check_files(const std::vector<std::string>& inputs, const std::vector<Outpu
       if (!before->path.empty() && are_same_file(path, before->path))
         throw UsageError(before->option + " '" + before->path + "' and " + option + " '" + path +
                          "' name the same file; name two files");
-    reports::check_writable(path);
+    if (!is_folder) reports::check_writable(path);
   }
 }
 

@@ -7,9 +7,10 @@
 
 namespace ringcheck::cli {
 
-// A file that a command writes, and by which of its options; an empty path: it was not asked for.
+// A file that a command writes, or a folder, and by which of its options; an empty path: it was not asked for.
 struct Output {
   std::string option, path;
+  bool is_folder = false;  // whoever makes it says whether it can be made
 };
 
 // Before any work: outputs are files of their own, none of which is an input, however their names are

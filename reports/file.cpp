@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -38,6 +39,11 @@ constexpr size_t kProbe = 4096;  // bytes: a full disk still makes files without
 bool is_named_pipe(const std::string& path) {
   std::error_code error;
   return fs::is_fifo(path, error) && !path.starts_with("/dev/") && !path.starts_with("/proc/");
+}
+
+// By any of its names.
+bool is_stdout(const std::string& path) {
+  return path == kStandardOutput || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
 // Of the system's own folders nothing is ever replaced.
@@ -135,12 +141,10 @@ class Temporary {
 
 }  // namespace
 
-bool is_stdout(const std::string& path) {
-  return path == kStandardOutput || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
-}
+std::ostream& screen_beside(const std::string& path) { return screen_beside({path}); }
 
-std::ostream& screen_beside(const std::string& path) {
-  return is_stdout(path) ? std::cerr : std::cout;
+std::ostream& screen_beside(std::initializer_list<std::string> paths) {
+  return std::ranges::any_of(paths, is_stdout) ? std::cerr : std::cout;
 }
 
 void check_writable(const std::string& name) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <iosfwd>
 #include <stdexcept>
 #include <string>
@@ -14,11 +15,9 @@ class Unwritable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// By any of its names: -, and those in /dev and /proc.
-bool is_stdout(const std::string& path);
-
-// What people read: stdout, or stderr beside a file that goes to stdout.
+// What people read: stdout, or stderr beside files of which one goes to stdout.
 std::ostream& screen_beside(const std::string& path);
+std::ostream& screen_beside(std::initializer_list<std::string> paths);
 
 // Throws Unwritable unless write_file(path) would work now. Leaves no trace.
 void check_writable(const std::string& path);

@@ -129,7 +129,7 @@ int run(const Options& options) {
   check_files(files_of({options.folder}), {{"--json", options.json}, {"--junit", options.junit}});
   const Replay done = replay(options.folder);
   const int code = exit_code_of(done);
-  print(done, code, reports::screen_beside(reports::is_stdout(options.junit) ? options.junit : options.json));
+  print(done, code, reports::screen_beside({options.json, options.junit}));
   if (!options.json.empty()) reports::write_json(options.json, reports::to_json(done.result));
   if (!options.junit.empty()) reports::write_file(options.junit, reports::junit(done.result));
   return code;

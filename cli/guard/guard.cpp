@@ -56,7 +56,7 @@ int run(const Options& options) {
     std::cerr << "ringcheck: guard: the files hold no token; nothing was judged\n";
     return exit_codes::kNothingRan;
   }
-  print(all, reports::screen_beside(reports::is_stdout(options.junit) ? options.junit : options.json));
+  print(all, reports::screen_beside({options.json, options.junit}));
   write(options, all);
   if (all.status == Status::kFail) return kFailed;
   return all.status == Status::kPass ? 0 : kShowsNothing;

@@ -136,8 +136,7 @@ void check(const Words& words) {
 int run(const Words& words) {
   check(words);
   const reports::Comparison comparison = compared(words);
-  const std::string to_stdout = reports::is_stdout(words.json) || reports::is_stdout(words.markdown) ? "-" : "";
-  reports::screen_beside(to_stdout) << reports::console_text(comparison) << std::flush;
+  reports::screen_beside({words.json, words.markdown}) << reports::console_text(comparison) << std::flush;
   if (!words.markdown.empty()) reports::write_file(words.markdown, reports::markdown_text(comparison));
   reports::Environment here = environment();
   here.command = "ringcheck compare";

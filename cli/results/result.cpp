@@ -41,7 +41,7 @@ int recover(const Options& options) {
   check_files({options.journal}, {{"-o", options.json}, {"--junit", options.junit}});
   const reports::Result result = result_in(options.journal);
   write_recovered(result, options.json, options.junit);
-  print_result(result, reports::screen_beside(reports::is_stdout(options.junit) ? options.junit : options.json));
+  print_result(result, reports::screen_beside({options.json, options.junit}));
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <ranges>
 #include <regex>
+#include <set>
 
 #include "cli/process/folder.h"
 #include "cli/process/process.h"
@@ -100,6 +101,18 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+void check_plugin(const std::string& library) {
+  const TemporaryFolder folder;
+  Process worker({{own_path(), "worker", "--plugin", library}, {}, folder.file("output")});
+  const std::string complaint = "plug-in '" + library + "' cannot be loaded: ";
+  if (!worker.wait(kLongestLoading))
+    throw UsageError(complaint + "it did not return within " + std::to_string(kLongestLoading) +
+                     " s; want a library whose loading ends");
+  if (worker.poll()->code != 0 || worker.poll()->signal != 0)
+    throw UsageError(complaint + "whoever loads it ends with " + worker.poll()->text() +
+                     "; want a library that was built whole, against ringcheck.h");
+}
+
 }  // namespace
 
 int print_inspection(const std::string& path) {
@@ -121,21 +134,14 @@ int load_plugin(const std::string& library) {
   return 0;
 }
 
-void check_plugins(const std::string& text) {
+void check_plugins(const std::vector<std::string>& texts) {
   static const std::regex named(R"(\bplugin\[([^\],]+))");
-  for (auto found = std::sregex_iterator(text.begin(), text.end(), named); found != std::sregex_iterator(); ++found) {
-    const std::string library = (*found)[1];
-    if (library == parity::kProgram) continue;
-    const TemporaryFolder folder;
-    Process worker({{own_path(), "worker", "--plugin", library}, {}, folder.file("output")});
-    const std::string complaint = "plug-in '" + library + "' cannot be loaded: ";
-    if (!worker.wait(kLongestLoading))
-      throw UsageError(complaint + "it did not return within " + std::to_string(kLongestLoading) +
-                       " s; want a library whose loading ends");
-    if (worker.poll()->code != 0 || worker.poll()->signal != 0)
-      throw UsageError(complaint + "whoever loads it ends with " + worker.poll()->text() +
-                       "; want a library that was built whole, against ringcheck.h");
-  }
+  std::set<std::string> libraries;
+  for (const std::string& text : texts)
+    for (auto found = std::sregex_iterator(text.begin(), text.end(), named); found != std::sregex_iterator(); ++found)
+      libraries.insert((*found)[1]);
+  libraries.erase(parity::kProgram);
+  for (const std::string& library : libraries) check_plugin(library);
 }
 
 void set_from_tensors(const std::string& path, parity::Case& test) {

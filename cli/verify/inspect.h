@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "parity/case/case.h"
 
@@ -19,8 +20,8 @@ void set_from_tensors(const std::string& path, parity::Case& test);
 // In a worker: loads a plug-in and asks it for its subject. Whether it is one, who loads it next says.
 int load_plugin(const std::string& library);
 
-// In the supervisor: has a worker load every plug-in that the text of a subject or case names, for code of others
-// may end or hold up whoever loads it. Throws UsageError where it does.
-void check_plugins(const std::string& text);
+// In the supervisor: has a worker load every plug-in that the texts of subjects and cases name, once, for code
+// of others may end or hold up whoever loads it. Throws UsageError where it does.
+void check_plugins(const std::vector<std::string>& texts);
 
 }  // namespace ringcheck::cli

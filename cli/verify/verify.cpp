@@ -4,6 +4,7 @@
 // ringcheck verify: is it right?
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -66,13 +67,8 @@ void check_outputs(const Options& options, const Selection& selection) {
   const Telling& telling = options.telling;
   std::vector<std::string> inputs = files_of(selection.cases);
   inputs.push_back(options.waivers);
-  const std::vector<Output> outputs{
-      {"--json", telling.json}, {"--junit", telling.junit}, {"--markdown", telling.markdown}};
-  check_files(inputs, outputs);
-  for (const auto& [option, path] : outputs)
-    if (!path.empty() && !options.bundle.empty() && are_same_file(path, options.bundle))
-      throw UsageError(option + " '" + path + "' and --bundle '" + options.bundle +
-                       "' name the same file; name two");
+  check_files(inputs, {{"--json", telling.json}, {"--junit", telling.junit}, {"--markdown", telling.markdown},
+                       {"--bundle", options.bundle, true}});
 }
 
 int list(const Selection& selection) {
@@ -183,9 +179,11 @@ int run(Options options) {
   options.telling.transport = options.transport;
   if (!options.waivers.empty()) options.telling.waivers = read_waivers(options.waivers);
   options.telling.clean = !options.cases.asked.clean.empty();
-  if (!launcher || launcher->rank <= 0)
-    for (const auto* texts : {&options.cases.asked.cases, &options.cases.lists.at("subject")})
-      for (const std::string& text : *texts) check_plugins(text);
+  if (!launcher || launcher->rank <= 0) {
+    std::vector<std::string> texts = options.cases.asked.cases;
+    std::ranges::copy(options.cases.lists.at("subject"), std::back_inserter(texts));
+    check_plugins(texts);
+  }
   const Asked asked = asked_of(options.cases);
   Selection selection = select(asked);
   if (!launcher || launcher->rank <= 0) check_outputs(options, selection);

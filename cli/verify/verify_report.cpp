@@ -35,8 +35,7 @@ VerifyReport::VerifyReport(Telling telling, const Selection& selection, std::str
 }
 
 std::ostream& VerifyReport::screen() const {
-  const bool to_stdout = reports::is_stdout(telling_.json) || reports::is_stdout(telling_.junit) || reports::is_stdout(telling_.markdown);
-  return reports::screen_beside(to_stdout ? "-" : "");
+  return reports::screen_beside({telling_.json, telling_.junit, telling_.markdown});
 }
 
 void VerifyReport::begin() const {

@@ -62,7 +62,7 @@ Record::Record(const std::string& json, const std::string& junit, int ranks)
       const reports::Result result =
           recovered(read_text(journal_.path(), "a journal"), explain_launched(all_of(status_)));
       write_recovered(result, json, junit);
-      std::ostream& screen = reports::screen_beside(reports::is_stdout(junit) ? junit : json);
+      std::ostream& screen = reports::screen_beside({json, junit});
       screen << reports::console_report(result, reports::exit_code(result.cases), paint_on(screen));
     }
     journal_.remove();

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +21,7 @@ using Entry = const ringcheck_subject* (*)();
   throw BadCase("plug-in '" + library + "' " + why);
 }
 
-std::atomic<const std::string*> running = nullptr;  // whose code
+thread_local const std::string* running = nullptr;  // whose code, on this thread
 
 void name_who_ended() {
   const std::string* library = running;
@@ -75,9 +74,9 @@ const ringcheck_subject* program() {
 
 Asked::Asked(const std::string& library) {
   [[maybe_unused]] static const int registered = std::atexit(name_who_ended);
-  running = new std::string(library);  // is there at the end, whatever is not
+  running = &library;
 }
-Asked::~Asked() { delete running.exchange(nullptr); }
+Asked::~Asked() { running = nullptr; }
 
 void lend_program(const ringcheck_subject* subject) { of_program = subject; }
 

@@ -14,7 +14,8 @@ inline constexpr const char* kProgram = "program";
 // What plugin_of(kProgram) gives from now on.
 void lend_program(const ringcheck_subject* subject);
 
-// While it lives, code of this plug-in runs: where it ends the process, that is bad input, and is said.
+// While it lives, and the name, code of this plug-in runs on this thread: where it ends the process, that is
+// bad input, and is said.
 class Asked {
  public:
   explicit Asked(const std::string& library);
