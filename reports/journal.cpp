@@ -93,11 +93,20 @@ void add(const json& line, Journaled& known) {
     const size_t test = case_in(line, "ended", known);
     if (known.running != test)
       throw std::invalid_argument("case " + std::to_string(test) + " ends and had not begun");
-    known.result.cases[test] = case_from_json(line.at("case"));
+    CaseResult result = case_from_json(line.at("case"));
+    if (result.name != known.result.cases[test].name)
+      throw std::invalid_argument("case " + std::to_string(test) + " is '" + known.result.cases[test].name +
+                                  "' in the first line and '" + result.name + "' where it ends");
+    known.result.cases[test] = std::move(result);
     known.ended[test] = true;
     known.running.reset();
   }
-  known.result.environment.wall_seconds = line.at("at").get<double>();
+  double& seconds = known.result.environment.wall_seconds.value;
+  const double at = line.at("at").get<double>();
+  if (!(at >= seconds))
+    throw std::invalid_argument("it is of second " + line.at("at").dump() + ", the line before it of second " +
+                                json(seconds).dump());
+  seconds = at;
 }
 
 // Nothing where it is no JSON, and why.
@@ -122,6 +131,7 @@ Journaled begun_with(const json& first) {
   if (known.result.kind != Kind::kVerify)
     throw std::invalid_argument("it is of kind " + to_text(known.result.kind));
   known.ended.resize(known.result.cases.size());
+  known.result.environment.wall_seconds = 0;  // of the run, which begins
   return known;
 }
 

@@ -16,6 +16,12 @@ std::string printed(const char* format, int precision, double value) {
   return text;
 }
 
+std::string code_of(char byte) {
+  char code[8];
+  std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned char>(byte));
+  return code;
+}
+
 }  // namespace
 
 size_t utf8_length(const std::string& text, size_t at) {
@@ -47,6 +53,19 @@ size_t utf8_length(const std::string& text, size_t at) {
 bool is_control(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   return byte(at) < 0x20 || byte(at) == 0x7f || (byte(at) == 0xC2 && byte(at + 1) < 0xA0);
+}
+
+std::string visible(const std::string& text) {
+  std::string line;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text, at), end = at + std::max<size_t>(length, 1);
+    if (length > 0 && !is_control(text, at)) {
+      line += text.substr(at, length);
+      at = end;
+    }
+    for (; at < end; ++at) line += code_of(text[at]);
+  }
+  return line;
 }
 
 std::string fixed(double value, int decimals) { return printed("%.*f", decimals, value); }
@@ -92,6 +111,7 @@ std::string wrapped(const std::string& text, size_t indent, size_t taken, size_t
   std::string out;
   size_t at = taken;
   for (std::string word; words >> word; at += word.size()) {
+    word = visible(word);
     if (!out.empty() && at + 1 + word.size() > columns) {
       out += "\n" + std::string(indent, ' ');
       at = indent;

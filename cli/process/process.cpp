@@ -105,13 +105,13 @@ Process::~Process() {
 }
 
 const std::optional<Ended>& Process::poll() {
+  siginfo_t seen{};
+  if (ended_ || ::waitid(P_PID, pid_, &seen, WEXITED | WNOHANG | WNOWAIT) != 0 || seen.si_pid != pid_)
+    return ended_;
+  ::kill(-pid_, SIGKILL);  // what it has left behind: until it is waited for, the group is nobody else's
   int status = 0;
-  if (!ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
-    if (WIFSIGNALED(status))
-      ended_ = Ended{0, WTERMSIG(status)};
-    else
-      ended_ = Ended{WEXITSTATUS(status), 0};
-  }
+  ::waitpid(pid_, &status, 0);
+  ended_ = WIFSIGNALED(status) ? Ended{0, WTERMSIG(status)} : Ended{WEXITSTATUS(status), 0};
   return ended_;
 }
 

@@ -10,15 +10,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <ranges>
-#include <regex>
-#include <set>
 
 #include "cli/process/folder.h"
 #include "cli/process/process.h"
 #include "cli/process/programs.h"
 #include "cli/subcommand.h"
 #include "parity/case/safetensors.h"
-#include "parity/subject/plugin/library.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -26,7 +23,7 @@ namespace {
 using nlohmann::json;
 using parity::BadCase;
 
-constexpr int kLongestReading = 600, kLongestLoading = 60;  // seconds
+constexpr int kLongestReading = 600;  // seconds
 
 std::string shape_text(const at::Tensor& x) { return c10::str(x.sizes()); }
 
@@ -101,18 +98,6 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-void check_plugin(const std::string& library) {
-  const TemporaryFolder folder;
-  Process worker({{own_path(), "worker", "--plugin", library}, {}, folder.file("output")});
-  const std::string complaint = "plug-in '" + library + "' cannot be loaded: ";
-  if (!worker.wait(kLongestLoading))
-    throw UsageError(complaint + "it did not return within " + std::to_string(kLongestLoading) +
-                     " s; want a library whose loading ends");
-  if (worker.poll()->code != 0 || worker.poll()->signal != 0)
-    throw UsageError(complaint + "whoever loads it ends with " + worker.poll()->text() +
-                     "; want a library that was built whole, against ringcheck.h");
-}
-
 }  // namespace
 
 int print_inspection(const std::string& path) {
@@ -124,24 +109,6 @@ int print_inspection(const std::string& path) {
               << std::endl;
     return exit_codes::kUsage;
   }
-}
-
-int load_plugin(const std::string& library) {
-  try {
-    parity::plugin_of(library);
-  } catch (const BadCase&) {
-  }
-  return 0;
-}
-
-void check_plugins(const std::vector<std::string>& texts) {
-  static const std::regex named(R"(\bplugin\[([^\],]+))");
-  std::set<std::string> libraries;
-  for (const std::string& text : texts)
-    for (auto found = std::sregex_iterator(text.begin(), text.end(), named); found != std::sregex_iterator(); ++found)
-      libraries.insert((*found)[1]);
-  libraries.erase(parity::kProgram);
-  for (const std::string& library : libraries) check_plugin(library);
 }
 
 void set_from_tensors(const std::string& path, parity::Case& test) {

@@ -17,11 +17,11 @@
 #include "cli/verify/coverage.h"
 #include "cli/verify/fitting.h"
 #include "cli/verify/further_runs.h"
-#include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
 #include "cli/process/folder.h"
 #include "cli/progress.h"
 #include "cli/workers/dealing.h"
+#include "cli/workers/plugins.h"
 #include "cli/workers/ranks.h"
 #include "cli/workers/self_test.h"
 #include "cli/verify/sample.h"
@@ -52,6 +52,19 @@ struct Options {
   bool list = false;
   bool coverage = false;
 };
+
+// Where no case is run there is no result.
+void check_that_something_is_written(const Options& options) {
+  if (!options.list && !options.coverage) return;
+  const std::string instead = options.list ? "--list" : "--coverage";
+  for (const auto& [option, path] : {std::pair{"--json", options.telling.json}, {"--junit", options.telling.junit},
+                                     {"--markdown", options.telling.markdown}, {"--bundle", options.bundle}})
+    if (!path.empty())
+      throw UsageError(std::string(option) + " " + path + ": with " + instead +
+                       " no case is run, and there is nothing to write; leave one of the two out");
+}
+
+constexpr double kLongestAnswer = 60;  // seconds
 
 void check(const Options& options) {
   if (options.deadline && !(*options.deadline > 0 && *options.deadline <= 1e6))
@@ -186,7 +199,11 @@ int run(Options options) {
   }
   const Asked asked = asked_of(options.cases);
   Selection selection = select(asked);
-  if (!launcher || launcher->rank <= 0) check_outputs(options, selection);
+  if (!launcher || launcher->rank <= 0) {
+    check_outputs(options, selection);
+    check_that_something_is_written(options);
+    check_answers(selection.cases, options.deadline.value_or(kLongestAnswer));
+  }
   if (launcher)
     adopt(*launcher, !options.cases.asked.cases.empty() || !options.cases.lists.at("world").empty(),
           selection.cases);

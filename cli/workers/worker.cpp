@@ -18,6 +18,7 @@
 #include "cli/bundle/bundle.h"
 #include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
+#include "cli/workers/plugins.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
 #include "cli/subcommand.h"
@@ -222,7 +223,7 @@ int run(const Options& options) {
   if (!options.inspect.empty())
     return print_inspection(options.inspect);
   if (!options.plugin.empty())
-    return load_plugin(options.plugin);
+    return ask_plugin(options.plugin, options.cases.empty() ? std::vector<parity::Case>{} : read_cases(options.cases));
   parity::show_stacks_on_signal();
   return options.mpi > 0 ? run_mpi(options) : run_threads(options);
 }

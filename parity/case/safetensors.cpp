@@ -87,14 +87,20 @@ at::ScalarType dtype_of(const std::string& path, const std::string& name,
   fail(path, "has tensor '" + name + "' of dtype " + dtype, "use F64, F32, F16 or BF16");
 }
 
+// A member that is a list of sizes: a number with a point, or a sign, is none.
+const json& sizes_of(const std::string& name, const char* member, const json& j) {
+  const json& sizes = j.at(member);
+  bool good = sizes.is_array();
+  for (const json& size : sizes) good = good && size.is_number_unsigned();
+  if (!good) throw std::out_of_range(std::string(member) + " of '" + name + "' " + sizes.dump());
+  return sizes;
+}
+
 Entry entry_of(const std::string& path, const std::string& name, const json& j) {
-  const std::vector<uint64_t> offsets = j.at("data_offsets");
+  const std::vector<uint64_t> offsets = sizes_of(name, "data_offsets", j);
   if (offsets.size() != 2)
     throw std::out_of_range("data_offsets of '" + name + "' is no pair");
-  for (const json& size : j.at("shape"))
-    if (!size.is_number_unsigned())
-      throw std::out_of_range("shape of '" + name + "' " + j.at("shape").dump());
-  return {name, dtype_of(path, name, j.at("dtype")), j.at("shape"), offsets[0], offsets[1]};
+  return {name, dtype_of(path, name, j.at("dtype")), sizes_of(name, "shape", j), offsets[0], offsets[1]};
 }
 
 // Elements times their size; too large a product is no size.

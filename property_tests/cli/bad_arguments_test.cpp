@@ -116,6 +116,8 @@ TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
            {{"verify", "--list", "--oracles", "all,foo"}, {"unknown oracle 'foo'"}},
            {{"verify", "--list", "--oracles", "all,parity"}, {"say all by itself"}},
            {{"verify", "--list", "--oracles", "parity,parity"}, {"has parity twice"}},
+           {{"verify", "--list", "--json", "a.json"}, {"--json a.json", "with --list no case is run"}},
+           {{"verify", "--coverage", "--junit", "-"}, {"--junit -", "with --coverage no case is run"}},
            {{"verify", "--list", "--oracles", ""}, {"--oracles", "names nothing"}},
            {{"verify", "--list", "--deadline", "0"}, {"--deadline 0", "at most 1000000"}},
            {{"verify", "--list", "--deadline", "inf"}, {"--deadline inf", "at most 1000000"}},

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -64,6 +65,8 @@ void promise_much(const ringcheck_case* c, ringcheck_promise* said) {
   if (std::strcmp(c->arguments, "shows_nonsense") == 0) said->shows = "o,p";
   if (std::strcmp(c->arguments, "of_no_kernel") == 0) said->contract = "flesh";
   if (std::strcmp(c->arguments, "exits_when_asked") == 0) std::exit(0);
+  if (std::strcmp(c->arguments, "crashes_when_asked") == 0) std::raise(SIGSEGV);
+  if (std::strcmp(c->arguments, "hangs_when_asked") == 0) ::pause();
 }
 
 }  // namespace

@@ -77,10 +77,12 @@ int run(int count, char** words) {
   all.insert(all.end(), words + 2, words + count);
   bool files = false;
   for (int i = 2; i < count; ++i) files = files || words[i][0] != '-';
-  for (const std::string& seed : parser->seeds()) {
-    std::ofstream(folder.file(std::to_string(number++)), std::ios::binary) << seed;
-    parser->parse(seed);  // what is made once is made now
-  }
+  std::vector<std::string> corpus_files = parser->seeds();
+  for (const std::string& seed : corpus_files)  // what is made once is made now
+    demand(parser->parse(seed), "a seed is taken: else a search begins nowhere");
+  for (const std::string& text : parser->found()) corpus_files.push_back(text);
+  for (const std::string& text : corpus_files)
+    std::ofstream(folder.file(std::to_string(number++)), std::ios::binary) << text;
   if (!files) all.push_back(corpus.data());
   int words_left = static_cast<int>(all.size());
   all.push_back(nullptr);

@@ -13,11 +13,13 @@ namespace ringcheck::fuzz {
 // What reads text or a file that others wrote. Adding one is one file in parsers/, which also names
 // it: it becomes a test, and a row of the night.
 struct Parser {
-  // Takes any bytes. Exceptions that the parser documents are caught here; every other one ends the
-  // run, as do a crash, a hang, a broken law and more memory than allowed().
-  std::function<void(const std::string& bytes)> parse;
-  // Where the search begins: small pieces of files that are right.
+  // Takes any bytes; false where it refused them. Exceptions that the parser documents are caught here;
+  // every other one ends the run, as do a crash, a hang, a broken law and more memory than allowed().
+  std::function<bool(const std::string& bytes)> parse;
+  // Where the search begins: small pieces of files that are right, and are not refused.
   std::function<std::vector<std::string>()> seeds;
+  // What was found once, and is refused since.
+  std::function<std::vector<std::string>()> found = [] { return std::vector<std::string>{}; };
 };
 using Parsers = Registry<Parser>;
 

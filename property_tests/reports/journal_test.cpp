@@ -127,6 +127,20 @@ TEST_F(JournalTest, LastsUntilItsLastLine) {
   const nlohmann::json ended{{"ended", 0}, {"at", 9.25}, {"case", to_json(failed(false))}};
   EXPECT_EQ(seconds(first + began), 7.5);
   EXPECT_EQ(seconds(first + began + ended.dump() + "\n"), 9.25);
+  nlohmann::json earlier = ended;
+  earlier["at"] = 7.25;
+  EXPECT_THAT(refusal(first + began + earlier.dump() + "\n"),
+              HasSubstr("line 3: it is of second 7.25, the line before it of second 7.5"));
+  EXPECT_THAT(refusal(first + "{\"began\":0,\"at\":-1}\n"), HasSubstr("line 2: it is of second -1"));
+}
+
+TEST_F(JournalTest, ACaseEndsUnderItsName) {
+  const std::string whole = text(), first = whole.substr(0, whole.find('\n') + 1);
+  CaseResult other = failed(false);
+  other.name = "another";
+  const nlohmann::json ended{{"ended", 0}, {"at", 1}, {"case", to_json(other)}};
+  EXPECT_THAT(refusal(first + "{\"began\":0,\"at\":1}\n" + ended.dump() + "\n"),
+              HasSubstr("line 3: case 0 is '" + failed(false).name + "' in the first line and 'another' where it ends"));
 }
 
 TEST_F(JournalTest, EveryOneThatIsLeftIsKept) {

@@ -4,6 +4,7 @@
 
 import ctypes
 import os
+import subprocess
 import sys
 
 import torch
@@ -49,6 +50,11 @@ def forks(o, lse, q, group):
     return o, lse
 
 
+def leaves_a_child(o, lse, q, group):
+    subprocess.Popen(["sleep", "600"])
+    return o, lse
+
+
 def aliases(o, lse, q, group):
     return o * 0 + q, lse
 
@@ -69,6 +75,7 @@ MISDEEDS = [
     ("aliases", aliases, "fail", ""),
     ("writes", writes, "crash", "wrote into its input q"),
     ("forks", forks, "pass", ""),
+    ("leaves a child", leaves_a_child, "pass", ""),
     ("prints", prints, "pass", ""),
     ("closes 3", closes, "pass", ""),
     ("good again", lambda o, lse, q, group: (o, lse), "pass", ""),

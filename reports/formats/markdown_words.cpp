@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/formats/markdown_words.h"
 
-#include <algorithm>
+#include <sstream>
+
+#include "reports/text.h"
 
 namespace ringcheck::reports {
 namespace {
 
 std::string one_line(std::string text) {
   for (char& c : text)
-    if (c == '\n' || c == '\r') c = ' ';
-  return text;
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  return visible(text);
 }
 
 }  // namespace
@@ -36,9 +38,11 @@ std::string code(const std::string& text) {
 }
 
 std::string code_block(const std::string& text, const std::string& language) {
-  std::string fence = "```";
+  std::string fence = "```", lines;
   while (text.find(fence) != std::string::npos) fence += '`';
-  return fence + language + "\n" + text + "\n" + fence + "\n";
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) lines += visible(line) + "\n";
+  return fence + language + "\n" + lines + fence + "\n";
 }
 
 }  // namespace ringcheck::reports

@@ -44,7 +44,8 @@ struct Row {
 };
 
 // "thread ring:p2p headtail" in columns.
-Table::Row group_columns(const std::string& group) {
+Table::Row group_columns(const std::string& said) {
+  const std::string group = visible(said);
   const size_t first = group.find(' '), last = group.rfind(' ');
   if (first == last)
     return {group, "", ""};
@@ -99,7 +100,7 @@ std::string judged_text(const std::vector<CaseResult>& cases, const Paint& paint
     return paint(Tone::kFaint, "  All " + all + " (o, lse, dq, dk and dv) were judged.\n");
   std::string tensors;
   for (const auto& [tensor, count] : judged.nobody_by_tensor)
-    tensors += (tensors.empty() ? ": " : ", ") + tensor + " " + std::to_string(count);
+    tensors += (tensors.empty() ? ": " : ", ") + visible(tensor) + " " + std::to_string(count);
   return paint(Tone::kOpen, "  Judged by nobody: " + std::to_string(judged.nobody) + " of " + all +
                                 tensors + "\n");
 }
@@ -115,7 +116,8 @@ Tone tone_of(Status verdict) {
 }
 
 // A command, to be copied: the case, which is one word, on a line of its own where it is long.
-std::string command_text(const std::string& command) {
+std::string command_text(const std::string& said) {
+  const std::string command = visible(said);
   const std::string label = "  reproduce: ";
   const size_t before = command.find(" '");
   if (label.size() + command.size() <= kColumns || before == std::string::npos)
@@ -186,7 +188,7 @@ bool is_bad(Status verdict) {
 
 std::string console_header(const Environment& environment, const std::string& what,
                            const Paint& paint) {
-  const std::string program = "RingCheck " + environment.version + ": ";
+  const std::string program = "RingCheck " + visible(environment.version) + ": ";
   const auto entry = [&](const char* name, const std::string& value) {
     return paint(Tone::kFaint, "  " + left(name, 11) + wrapped(value, 13, 13)) + "\n";
   };
@@ -204,7 +206,7 @@ std::string console_header(const Environment& environment, const std::string& wh
 
 std::string console_line(const CaseResult& test, const Paint& paint) {
   return paint(tone_of(test.verdict), left(to_text(test.verdict), 14)) +
-         right(fixed(test.seconds, 3), 9) + " s  " + test.name + "\n";
+         right(fixed(test.seconds, 3), 9) + " s  " + visible(test.name) + "\n";
 }
 
 std::string console_report(const Result& result, int exit_code, const Paint& paint) {

@@ -108,6 +108,14 @@ TEST_F(Processes, DieWithTheirGroup) {
   EXPECT_TRUE(wait_until(5, [&] { return gone(other); }));
 }
 
+TEST_F(Processes, LeaveNobodyBehind) {
+  cli::Process process(shell("sleep 100 & echo $!"));
+  ASSERT_TRUE(process.wait(20));
+  EXPECT_EQ(process.poll()->text(), "exit code 0");
+  EXPECT_TRUE(wait_until(5, [&] { return gone(written()); }));
+  EXPECT_EQ(process_state(process.pid()), "") << "a zombie stays";
+}
+
 TEST_F(Processes, AreAskedToEndAndThenKilled) {
   cli::Process polite(shell("trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done"));
   written();

@@ -11,11 +11,13 @@
 namespace ringcheck::fuzz {
 namespace {
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     cli::check_contract_file(file_of(text), "plain");
   } catch (const cli::UsageError&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

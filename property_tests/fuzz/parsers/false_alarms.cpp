@@ -15,15 +15,19 @@
 namespace ringcheck::fuzz {
 namespace {
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     const cli::FalseAlarms alarms = cli::false_alarms_in(cli::read_json(file_of(text)));
     demand(alarms.alarms >= 0 && alarms.alarms <= alarms.judged, "an alarm is one of the cases");
     cli::to_text(alarms);
   } catch (const cli::UsageError&) {
+    return false;
   } catch (const std::invalid_argument&) {
+    return false;
   } catch (const nlohmann::json::exception&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

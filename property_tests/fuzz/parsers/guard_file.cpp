@@ -19,7 +19,7 @@
 namespace ringcheck::fuzz {
 namespace {
 
-void parse(const std::string& bytes) {
+bool parse(const std::string& bytes) {
   try {
     const cli::GuardFile file = cli::read_guard_file(file_of(bytes));
     demand(file.world < 0 ? file.rank < 0 : file.rank >= 0 && file.rank < file.world,
@@ -27,8 +27,11 @@ void parse(const std::string& bytes) {
     demand(std::isfinite(file.scale), "a scale is a number");
     demand(file.group() >= 1, "every kv head has a query head");
   } catch (const cli::UsageError&) {
+    return false;
   } catch (const parity::BadCase&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

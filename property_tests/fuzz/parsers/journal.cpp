@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     const reports::Journaled known = reports::read_journal(text);
     demand(known.ended.size() == known.result.cases.size(),
@@ -23,7 +23,9 @@ void parse(const std::string& text) {
            "the case that runs is one of the journal's, and has not ended");
     reports::to_json(known.result);
   } catch (const std::invalid_argument&) {
+    return false;
   }
+  return true;
 }
 
 // A run of two cases: none begun, one that runs, one that ended, and a line that is cut.

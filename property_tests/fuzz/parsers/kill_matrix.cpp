@@ -14,16 +14,20 @@ namespace {
 
 using nlohmann::json;
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     const cli::KillMatrix matrix = cli::matrix_from_json(cli::read_json(file_of(text)));
     cli::console_text(matrix, 0, reports::unpainted);
     cli::to_json(matrix);
     parity::survivors_of_judging(matrix.cells);
   } catch (const cli::UsageError&) {
+    return false;
   } catch (const json::exception&) {
+    return false;
   } catch (const std::invalid_argument&) {  // parity::BadCase among them
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     const cli::Limits limits = cli::limits_from_json(cli::read_json(file_of(text)));
     const json again = cli::to_json(limits);
@@ -25,9 +25,13 @@ void parse(const std::string& text) {
     cli::markdown_text(limits);
     cli::console_text(limits, reports::unpainted);
   } catch (const cli::UsageError&) {
+    return false;
   } catch (const std::invalid_argument&) {
+    return false;
   } catch (const json::exception&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

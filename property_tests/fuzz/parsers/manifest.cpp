@@ -38,7 +38,7 @@ std::string signed_text(json content) {
   return content.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   const json content = json::parse(text, nullptr, false);
   const std::string folder = folder_of(content.is_object() ? signed_text(content) : text);
   try {
@@ -49,7 +49,9 @@ void parse(const std::string& text) {
       parity::read_cases(folder, {});
     }
   } catch (const parity::BadCase&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

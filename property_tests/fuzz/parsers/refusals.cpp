@@ -15,7 +15,7 @@
 namespace ringcheck::fuzz {
 namespace {
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     const cli::Refusals list = cli::refusals_from_json(cli::read_json(file_of(text)));
     demand(cli::differences(list, list).empty(), "a list is itself");
@@ -23,9 +23,13 @@ void parse(const std::string& text) {
     demand(cli::differences(again, list).empty(), "what is written of a list is the list");
     demand(list.cases >= 0, "nobody refuses less than nothing");
   } catch (const cli::UsageError&) {
+    return false;
   } catch (const std::invalid_argument&) {
+    return false;
   } catch (const nlohmann::json::exception&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-void parse(const std::string& text) {
+bool parse(const std::string& text) {
   try {
     const reports::Result result = reports::result_from_json(cli::read_json(file_of(text)));
     const json again = reports::to_json(result);
@@ -25,8 +25,11 @@ void parse(const std::string& text) {
     reports::console_report(result, reports::exit_code(result.cases));
     for (const auto& [name, format] : reports::formats()) format.text(result);
   } catch (const cli::UsageError&) {
+    return false;
   } catch (const std::invalid_argument&) {
+    return false;
   }
+  return true;
 }
 
 // A case of every kind of finding, with little in it.
@@ -41,6 +44,7 @@ std::vector<std::string> seeds() {
     cases.push_back(one);
   }
   file["cases"] = cases;
+  file["summary"].update({{"cases", 2}, {"passed", 2}});
   json old = file;
   old.erase("kind");
   old["schema_version"] = 1;
@@ -48,6 +52,7 @@ std::vector<std::string> seeds() {
   failed["cases"][0]["verdict"] = "fail";
   failed["cases"][0]["oracles"][0]["verdict"] = "fail";
   failed["cases"][0]["findings"] = {"wrong"};
+  failed["summary"].update({{"passed", 1}, {"failed", 1}});
   json bench = file;
   bench["kind"] = "bench";
   bench["measurements"] = json::array({{{"name", "time"}, {"parts", {{"a", "b"}}}, {"unit", "s"},

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kSaid = 256;  // bytes that the processes printed; the file follows
 
-void parse(const std::string& bytes) {
+bool parse(const std::string& bytes) {
   const std::string printed = bytes.substr(0, kSaid), file = bytes.substr(printed.size());
   try {
     const cli::StatusFile status = cli::StatusFile::open(file_of(file));
@@ -29,7 +29,9 @@ void parse(const std::string& bytes) {
       demand(!cli::explain(remains).reason.empty(), "a death has a reason");
     }
   } catch (const std::runtime_error&) {  // the file cannot be mapped
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

@@ -110,6 +110,9 @@ TEST(Safetensors, WhatIsWrongIsNamed) {
                                       "b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
                                   4)),
               HasSubstr("overlap"));
+  for (const char* offsets : {"[0.9,4.2]", "[0,4.0]", "[true,4]", "[-0,4]", "[\"0\",4]", "4", "{}"})
+    EXPECT_THAT(complaint(file_text(header_of("F32", "[1]", offsets), 4)), HasSubstr("data_offsets of 'q'")) << offsets;
+  EXPECT_THAT(complaint(file_text(header_of("F32", "1", "[0,4]"), 4)), HasSubstr("shape of 'q' 1"));
   EXPECT_THAT(complaint(file_text("not json", 0)), HasSubstr("header"));
   EXPECT_THAT(complaint(file_text("[]", 0)), HasSubstr("header"));
   EXPECT_THAT(complaint(std::string(16, '\xff')), HasSubstr("not in this format"));

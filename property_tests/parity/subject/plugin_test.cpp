@@ -74,6 +74,10 @@ TEST(Plugin, IsRefusedBeforeAnyWork) {
   expect_named(verified(plugin("shows_nonsense")), 2, {"a tensor 'p'"});
   expect_named(verified(plugin("of_no_kernel")), 2, {"'flesh'"});
   expect_named(verified(plugin("exits_when_asked")), 2, {"ended the process when it was asked"});
+  expect_named(verified(plugin("crashes_when_asked")), 2,
+               {"crashes_when_asked", "causal", "ended the process when it was asked, with signal 11"});
+  expect_named(verified(plugin("hangs_when_asked"), "causal/P3/s50/float32", {"--deadline", "2"}), 2,
+               {"did not answer within 2 s; want functions that return"});
   expect_named(verified(plugin("nothing", "/dev/null")), 2, {"'/dev/null' is no file"});
   const testing::Folder folder;  // loading what was cut off in the middle ends a process
   const std::string cut = folder.file("cut.so");
