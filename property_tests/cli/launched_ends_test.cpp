@@ -63,13 +63,18 @@ TEST_F(LaunchedEnds, ASignalOfItsOwnIsNamed) {
   expect_no_journal();
 }
 
-// As a CI system and a keyboard end it: mpirun asks the ranks to terminate.
+// As a CI system and a keyboard end it: mpirun asks the ranks to terminate, and kills those that are still
+// there a second later. On a loaded machine that may be one that could not say a word: a crash, then.
 TEST_F(LaunchedEnds, AnInterruptOfMpirunSkipsTheRest) {
   for (const int number : {SIGTERM, SIGINT}) {
-    start();
-    process(0);
-    ::kill(program_->pid(), number);
-    EXPECT_NE(end().code, 0);
+    for (int again = 0; again < 4; ++again) {
+      start();
+      process(0);
+      ::kill(program_->pid(), number);
+      EXPECT_NE(end().code, 0);
+      if (result()["cases"][1]["verdict"] == "skipped") break;
+      EXPECT_THAT(reason(second_case("crash")), HasSubstr("its process is gone, killed perhaps"));
+    }
     const json test = second_case("skipped");
     EXPECT_THAT(reason(test), HasSubstr("interrupted by Terminated"));
     EXPECT_THAT(reason(test), Not(HasSubstr("the run ended before it")));

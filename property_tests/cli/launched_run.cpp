@@ -53,9 +53,7 @@ void LaunchedRun::start(const Words& words) {
   program_ = std::make_unique<Running>(
       all, std::map<std::string, std::string>{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                               {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                              {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                              // Seconds from "terminate" to "kill": on a loaded machine one is too few to say a word in.
-                                              {"OMPI_MCA_odls_base_sigkill_timeout", "30"}});
+                                              {"OMPI_MCA_rmaps_base_oversubscribe", "1"}});
 }
 
 std::unique_ptr<Running> LaunchedRun::rank(int rank, int world, const std::string& port,

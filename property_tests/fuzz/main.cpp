@@ -80,7 +80,7 @@ int run(int count, char** words) {
   std::vector<std::string> corpus_files = parser->seeds();
   for (const std::string& seed : corpus_files)  // what is made once is made now
     demand(parser->parse(seed), "a seed is taken: else a search begins nowhere");
-  for (const std::string& text : parser->found()) corpus_files.push_back(text);
+  for (const std::string& text : parser->refused()) corpus_files.push_back(text);
   for (const std::string& text : corpus_files)
     std::ofstream(folder.file(std::to_string(number++)), std::ios::binary) << text;
   if (!files) all.push_back(corpus.data());

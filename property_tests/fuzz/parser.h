@@ -18,8 +18,8 @@ struct Parser {
   std::function<bool(const std::string& bytes)> parse;
   // Where the search begins: small pieces of files that are right, and are not refused.
   std::function<std::vector<std::string>()> seeds;
-  // What was found once, and is refused since.
-  std::function<std::vector<std::string>()> found = [] { return std::vector<std::string>{}; };
+  // And such as are refused.
+  std::function<std::vector<std::string>()> refused = [] { return std::vector<std::string>{}; };
 };
 using Parsers = Registry<Parser>;
 

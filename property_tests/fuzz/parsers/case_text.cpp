@@ -25,10 +25,10 @@ std::vector<std::string> seeds() {
   return texts;
 }
 
-// Its text was another case.
-std::vector<std::string> found() { return {"subject:a[b/s64"}; }
+// Found: its text was another case.
+std::vector<std::string> refused() { return {"subject:a[b/s64"}; }
 
-const Parsers::Add add{"case_text", {parse, seeds, found}};
+const Parsers::Add add{"case_text", {parse, seeds, refused}};
 
 }  // namespace
 }  // namespace ringcheck::fuzz

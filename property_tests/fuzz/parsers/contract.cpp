@@ -24,10 +24,12 @@ std::vector<std::string> seeds() {
   nlohmann::json file = nlohmann::json::parse(committed("kernels/plain.contract.json"));
   const nlohmann::json charts = file["charts"];
   file["charts"] = {{charts.begin().key(), charts.front()}};
-  return {file.dump(), R"({"kernel":"flash","dtypes":{},"charts":{}})"};
+  return {file.dump()};
 }
 
-const Parsers::Add add{"contract", {parse, seeds}};
+std::vector<std::string> refused() { return {R"({"kernel":"flash","dtypes":{},"charts":{}})"}; }
+
+const Parsers::Add add{"contract", {parse, seeds, refused}};
 
 }  // namespace
 }  // namespace ringcheck::fuzz
