@@ -13,6 +13,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 
@@ -136,30 +137,31 @@ def _entry() -> tuple:
     _load_cuda()
     answer = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
     verify = ctypes.CDLL(str(library())).ringcheck_verify_python
-    verify.argtypes = (ctypes.c_int32, ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, answer)
+    verify.argtypes = (ctypes.c_int32, ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, answer, ctypes.c_int32)
     verify.restype = ctypes.c_int32
     return verify, answer
 
 
 @contextlib.contextmanager
-def _as_before() -> Iterator[None]:
-    """What the judge sets for the whole process is set back behind it."""
+def _as_before() -> Iterator[int]:
+    """What the judge sets for the whole process is set back behind it. The descriptor of a file to which stacks go."""
     import torch
 
     threads, told = torch.get_num_threads(), faulthandler.is_enabled()
     handlers = {one: signal.getsignal(one) for one in map(signal.Signals.__getitem__, SIGNALS)}
-    faulthandler.register(signal.SIGUSR2, all_threads=True)
-    try:
-        yield
-    finally:
-        faulthandler.unregister(signal.SIGUSR2)
-        for number, handler in handlers.items():
-            if handler is not None:
-                signal.signal(number, handler)
-        if told:
-            faulthandler.disable()
-            faulthandler.enable()
-        torch.set_num_threads(threads)
+    with tempfile.TemporaryFile() as stacks:
+        faulthandler.register(signal.SIGUSR2, file=stacks, all_threads=True)
+        try:
+            yield stacks.fileno()
+        finally:
+            faulthandler.unregister(signal.SIGUSR2)
+            for number, handler in handlers.items():
+                if handler is not None:
+                    signal.signal(number, handler)
+            if told:
+                faulthandler.disable()
+                faulthandler.enable()
+            torch.set_num_threads(threads)
 
 
 def judged(subject: Subject, function: str, words: list[str], together: object) -> int:
@@ -171,5 +173,5 @@ def judged(subject: Subject, function: str, words: list[str], together: object) 
     ranks = Ranks(subject, function, together)
     options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
     sys.stdout.flush()
-    with _as_before(), together.store_is_kept():
-        return verify(len(words), options, function.encode(), kind(ranks.answer))
+    with _as_before() as stacks, together.store_is_kept():
+        return verify(len(words), options, function.encode(), kind(ranks.answer), stacks)
