@@ -12,7 +12,7 @@ ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 export RINGCHECK_CUDA=0 RINGCHECK_TESTS=1
 # Ledger and memory, transports and groups of threads, ranks that fail, the status file and the
 # supervisor's processes, parsers.
-own_memory=(ledger_test memory_test communicator_laws group_laws rank_failure_laws job_test
+own_memory=(kept_threads_test ledger_test memory_test communicator_laws group_laws rank_failure_laws job_test
   carrier_laws rotation_laws process_test supervisor_test case_laws safetensors_test result_test)
 
 address() { RINGCHECK_PRESET=asan "$ci/test.sh"; }

@@ -11,10 +11,10 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "cp/device/await.h"
 #include "cp/error.h"
+#include "cp/device/kept_threads.h"
 #include "cp/device/lane.h"
 #include "cp/device/moment.h"
 #include "cp/worlds/peer_copy.h"
@@ -245,11 +245,7 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
 void run(const ThreadWorld& world, const std::function<void(Communicator&)>& body) {
   const auto office = std::make_shared<PostOffice>();
   const int threads = at::get_num_threads();  // what the ranks set becomes everybody's default
-  {
-    std::vector<std::jthread> ranks;
-    for (int rank = 0; rank < world.size; ++rank)
-      ranks.emplace_back([&, rank] { run_rank(office, world, rank, body); });
-  }
+  on_kept_threads(world.size, [&](int rank) { run_rank(office, world, rank, body); });
   at::set_num_threads(threads);
   if (office->failure()) throw *office->failure();
 }
