@@ -2,33 +2,73 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# ci/mutate.sh [--minutes M] [--count N] [--seed S] [--shard I/N] [--only PART] [--survived] [--tree DIR]   makes one
-# small wrong edit after the other in who judges (parity/judge, parity/oracles, reference, cp/ledger),
-# rebuilds the library, and asks the self-test, the smoke profile and the tests of that folder. At most
-# one build at a time, in a worktree of the last commit (build/mutate), never in these sources; DIR names
-# another tree that is built. The seed, by default the day, draws which come first; of N machines each
-# takes its shard. Results are added to reports/mutants.json; ci/mutation/run.py --list reports/mutants.json
-# --add LIST... adds those of other machines. Exit code 1: an edit survived.
+# ci/mutate.sh [--minutes M] [--count N] [--seed S] [--shards N | --shard I/N] [--only PART] [--survived] [--tree DIR]
+# makes one small wrong edit after the other in who judges (parity/judge, parity/oracles, reference, cp/ledger),
+# rebuilds the library, and asks the self-test, the smoke profile and the tests of that folder. Edits are made in a
+# worktree of the last commit (build/mutate), never in these sources; DIR names another tree that is built. --shards
+# shares edits and cores among so many worktrees of this machine (build/mutate-I), --shard is one of N machines. The
+# seed, by default the day, draws which come first. Results are added to reports/mutants.json; ci/mutation/run.py --list
+# reports/mutants.json --add LIST... adds those of other machines. Exit code 1: an edit survived.
 set -euo pipefail
 ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname -- "$ci")
-tree=$root/build/mutate
-options=()
+list=$root/reports/mutants.json
+tree='' shards=1 count=200 options=()
 while (($# > 0)); do
   case $1 in
     --tree) tree=$2 && shift 2 ;;
+    --shards) shards=$2 && shift 2 ;;
+    --count) count=$2 && shift 2 ;;
     *) options+=("$1") && shift ;;
   esac
 done
+[[ $shards =~ ^[1-9][0-9]*$ && $shards -le $(nproc) ]] || {
+  echo "mutate: --shards $shards: want 1 to $(nproc), the cores of this machine" >&2
+  exit 2
+}
 
-if [[ $tree == "$root/build/mutate" ]]; then
-  if [[ -d $tree ]]; then
-    git -C "$tree" checkout --quiet --force --detach "$(git -C "$root" rev-parse HEAD)"
+# worktree DIR   a built one of the last commit.
+worktree() {
+  if [[ -d $1 ]]; then
+    git -C "$1" checkout --quiet --force --detach "$(git -C "$root" rev-parse HEAD)"
   else
-    git -C "$root" worktree add --detach "$tree" HEAD
+    git -C "$root" worktree add --detach "$1" HEAD
   fi
-  RINGCHECK_CUDA=${RINGCHECK_CUDA:-0} RINGCHECK_TESTS=1 "$tree/ci/build.sh" release
+  RINGCHECK_CUDA=${RINGCHECK_CUDA:-0} RINGCHECK_TESTS=1 "$1/ci/build.sh" release
+}
+
+# mutate TREE LIST options...
+mutate() { python3 "$ci/mutation/run.py" --tree "$1" --list "$2" "${options[@]}" "${@:3}"; }
+
+if ((shards == 1)); then
+  if [[ -z $tree ]]; then
+    tree=$root/build/mutate
+    worktree "$tree"
+  fi
+  # shellcheck source=ci/environment.sh
+  source "$tree/ci/environment.sh"
+  mutate "$tree" "$list" --count "$count"
+  exit
 fi
-# shellcheck source=ci/environment.sh
-source "$tree/ci/environment.sh"
-exec python3 "$ci/mutation/run.py" --tree "$tree" --list "$root/reports/mutants.json" "${options[@]}"
+
+cores=$(($(nproc) / shards)) running=() lists=() worst=0
+for ((i = 1; i <= shards; ++i)); do worktree "$root/build/mutate-$i"; done
+for ((i = 1; i <= shards; ++i)); do
+  own=$root/build/mutate-$i
+  lists+=("$own/build/mutants.json")
+  cp "$list" "${lists[-1]}"
+  (
+    # shellcheck source=ci/environment.sh
+    source "$own/ci/environment.sh"
+    taskset --cpu-list --pid "$(((i - 1) * cores))-$((i * cores - 1))" "$BASHPID" >/dev/null
+    mutate "$own" "${lists[-1]}" --count $(((count + shards - 1) / shards)) --shard "$i/$shards"
+  ) &
+  running+=($!)
+done
+for process in "${running[@]}"; do
+  code=0
+  wait "$process" || code=$?
+  ((code <= worst)) || worst=$code
+done
+python3 "$ci/mutation/run.py" --tree "$root" --list "$list" --add "${lists[@]}"
+exit "$worst"

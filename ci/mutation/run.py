@@ -137,7 +137,7 @@ def killer(tree, tests):
         return "smoke"
     programs = {"smoke": ("ringcheck", SMOKE), **{name: (name, ()) for name in tests}}
     ended = threading.Event()
-    with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         asked = {pool.submit(tree.program, *words, ended=ended): name for name, words in programs.items()}
         for future in futures.as_completed(asked):
             if future.result() != 0:

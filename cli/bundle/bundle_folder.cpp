@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bundle/bundle_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <iostream>
 
@@ -25,6 +30,11 @@ std::string kept_text(const std::string& path) {
 
 BundleFolder::BundleFolder(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
+  make();
+  hold();
+}
+
+void BundleFolder::make() {
   std::error_code error;
   if (fs::exists(path_, error)) {
     if (!fs::is_directory(path_, error) || !fs::is_empty(path_, error))
@@ -37,9 +47,19 @@ BundleFolder::BundleFolder(std::string path) : path_(std::move(path)) {
                      "; name a new folder in one that exists and may be written to");
 }
 
+// A disk that knows no locks holds nobody back.
+void BundleFolder::hold() {
+  held_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (held_ >= 0 && ::flock(held_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(held_);
+    throw UsageError("--bundle '" + path_ + "' is in use by another run; name a new folder");
+  }
+}
+
 BundleFolder::~BundleFolder() {
   std::error_code ignored;
   if (made_ && fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
+  if (held_ >= 0) ::close(held_);
 }
 
 void BundleFolder::note(std::vector<reports::CaseResult>& results) const {

@@ -9,7 +9,8 @@
 
 namespace ringcheck::cli {
 
-// Where a run keeps what failed: made where it is not there, and gone at the end where nothing did.
+// Where a run keeps what failed: made where it is not there, no other run's meanwhile, and gone at the
+// end where nothing failed.
 class BundleFolder {
  public:
   explicit BundleFolder(std::string path);  // empty: none. Throws UsageError
@@ -21,8 +22,12 @@ class BundleFolder {
   void note(std::vector<reports::CaseResult>& results) const;
 
  private:
+  void make();
+  void hold();
+
   std::string path_;
   bool made_ = false;
+  int held_ = -1;  // its descriptor, locked
 };
 
 }  // namespace ringcheck::cli

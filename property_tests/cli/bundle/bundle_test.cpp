@@ -4,7 +4,10 @@
 // The real command keeps what failed, and judges it again.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -166,6 +169,17 @@ TEST_F(Bundles, AreKeptInANewFolderOnly) {
   ran = ringcheck({"verify", "--case", "s24/P2/d8/float32", "--bundle", place() + "/below/it"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("cannot be made"));
+}
+
+TEST_F(Bundles, AreKeptInAFolderOfOneRun) {
+  fs::create_directory(place());
+  const int other = ::open(place().c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  const Ran ran = verify({"--case", "s24/P2/d8/float32"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--bundle '" + place() + "' is in use by another run; name a new folder"));
+  ::close(other);
+  EXPECT_EQ(verify({"--case", "s24/P2/d8/float32"}).code, 0);
 }
 
 // One bundle, and what is done to it.
