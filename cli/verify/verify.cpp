@@ -184,36 +184,33 @@ std::optional<Launcher> launcher_for(const Options& options) {
 
 int run(Options options) {
   const auto launcher = launcher_for(options);
-  if (!launcher || launcher->rank <= 0)
-    check(options);
+  const bool speaks = !launcher || launcher->rank <= 0;  // for all ranks
+  if (speaks) check(options);
   if (options.sample)
     options.telling.sample = sample_of(*options.sample);
   options.telling.deadline = options.deadline;
   options.telling.transport = options.transport;
   if (!options.waivers.empty()) options.telling.waivers = read_waivers(options.waivers);
   options.telling.clean = !options.cases.asked.clean.empty();
-  if (!launcher || launcher->rank <= 0) {
+  if (speaks) {
     std::vector<std::string> texts = options.cases.asked.cases;
     std::ranges::copy(options.cases.lists.at("subject"), std::back_inserter(texts));
     check_plugins(texts);
   }
   const Asked asked = asked_of(options.cases);
   Selection selection = select(asked);
-  if (!launcher || launcher->rank <= 0) {
+  if (speaks) {
     check_outputs(options, selection);
     check_that_something_is_written(options);
-    check_answers(selection.cases, options.deadline.value_or(kLongestAnswer));
   }
   if (launcher)
     adopt(*launcher, !options.cases.asked.cases.empty() || !options.cases.lists.at("world").empty(),
           selection.cases);
-  if (!launcher || launcher->rank <= 0) check_transport(options.transport, selection.cases);
-  if (options.coverage)
-    return launcher && launcher->rank > 0 ? 0 : report_coverage(asked, selection);
-  if (options.list)
-    return launcher && launcher->rank > 0 ? 0 : list(selection);
-  if (selection.single && (!launcher || launcher->rank <= 0))
-    check_memory(selection.cases.front(), launcher);
+  if (speaks) check_transport(options.transport, selection.cases);
+  if (options.coverage) return speaks ? report_coverage(asked, selection) : 0;
+  if (options.list) return speaks ? list(selection) : 0;
+  if (speaks) check_answers(selection.cases, options.deadline.value_or(kLongestAnswer));
+  if (selection.single && speaks) check_memory(selection.cases.front(), launcher);
   return launcher ? run_launched(options, selection, *launcher)
                   : run_supervised(options, selection);
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 
@@ -34,16 +35,27 @@ std::set<std::string> libraries_in(const std::string& text) {
   return libraries;
 }
 
+// A worker that meets it: how it ended, within so many seconds or not at all.
+std::optional<Ended> met(const std::string& library, const std::vector<std::string>& options,
+                         const std::string& output, double seconds) {
+  std::vector<std::string> words{own_path(), "worker", "--plugin", library};
+  words.insert(words.end(), options.begin(), options.end());
+  Process worker({words, {}, output, output + ".errors"});
+  worker.wait(seconds);
+  return worker.poll();
+}
+
+bool is_good(const std::optional<Ended>& ended) { return ended && ended->code == 0 && ended->signal == 0; }
+
 void check_loading(const std::string& library) {
   const TemporaryFolder folder;
-  Process worker({{own_path(), "worker", "--plugin", library}, {}, folder.file("output")});
-  const std::string complaint = "plug-in '" + library + "' cannot be loaded: ";
-  if (!worker.wait(kLongestLoading))
-    throw UsageError(complaint + "it did not return within " + std::to_string(kLongestLoading) +
-                     " s; want a library whose loading ends");
-  if (worker.poll()->code != 0 || worker.poll()->signal != 0)
-    throw UsageError(complaint + "whoever loads it ends with " + worker.poll()->text() +
-                     "; want a library that was built whole, against ringcheck.h");
+  const std::optional<Ended> ended = met(library, {}, folder.file("output"), kLongestLoading);
+  if (is_good(ended)) return;
+  throw UsageError("plug-in '" + library + "' cannot be loaded: " +
+                   (ended ? "whoever loads it ends with " + ended->text() +
+                                "; want a library that was built whole, against ringcheck.h"
+                          : "it did not return within " + std::to_string(kLongestLoading) +
+                                " s; want a library whose loading ends"));
 }
 
 std::string last_line_of(const std::string& path) {
@@ -59,13 +71,12 @@ void check_answers_of(const std::string& library, const std::vector<Case>& cases
     std::ofstream stream(folder.file("cases"));
     for (const Case& test : cases) stream << parity::to_text(test) << "\n";
   }
-  Process worker({{own_path(), "worker", "--plugin", library, "--cases", folder.file("cases")}, {},
-                  folder.file("asked"), folder.file("errors")});
-  const bool ended = worker.wait(seconds);
-  if (ended && worker.poll()->code == 0 && worker.poll()->signal == 0) return;
+  const std::optional<Ended> ended =
+      met(library, {"--cases", folder.file("cases")}, folder.file("asked"), seconds);
+  if (is_good(ended)) return;
   throw UsageError("plug-in '" + library + "', asked what it refuses and promises of " +
                    last_line_of(folder.file("asked")) + ", " +
-                   (ended ? "ended the process when it was asked, with " + worker.poll()->text()
+                   (ended ? "ended the process when it was asked, with " + ended->text()
                           : "did not answer within " + parity::number_text(seconds) + " s") +
                    "; want functions that return");
 }

@@ -8,11 +8,11 @@
 #include <ATen/ATen.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/bundle/bundle.h"
 #include "cli/process/folder.h"
+#include "cli/read_json.h"
 #include "parity/case/case.h"
 #include "parity/judge/recorded/recording.h"
 #include "parity/subject/files/cases_folder.h"
@@ -23,11 +23,6 @@ namespace ringcheck::fuzz {
 namespace {
 
 using nlohmann::json;
-
-std::string text_of(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // A folder with the files of a failed case, whose manifest is in memory.
 class Place {
@@ -48,7 +43,7 @@ class Place {
     for (const char* member : {"oracles", "ranks"}) content["result"][member] = json::array();
     content["cpu_capability"] = "DEFAULT";
     parity::write_manifest(folder_.path(), cli::kBundle, std::move(content));
-    bundle_ = text_of(manifest());
+    bundle_ = cli::read_text(manifest(), "the manifest just written");
     std::filesystem::remove(manifest());
     std::filesystem::create_symlink(file_of(""), manifest());
   }
