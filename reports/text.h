@@ -28,7 +28,7 @@ size_t utf8_length(const std::string& text, size_t at);
 // Whether that character is one of control: U+0000 to U+001F, U+007F, and U+0080 to U+009F, which some
 // terminals obey, too.
 bool is_control(const std::string& text, size_t at);
-// For a line that people see: what controls a terminal, and what is no UTF-8, as \\x1b.
+// For a line that people see: what controls a terminal, and what is no UTF-8, as \x1b.
 std::string visible(const std::string& text);
 // One word for a shell.
 std::string shell_word(const std::string& text);

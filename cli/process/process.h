@@ -26,8 +26,8 @@ struct Command {
 };
 
 // A child in a process group of its own, with no standard input. It dies with the thread that
-// started it, and the rest of its group with it. Nothing here waits without a deadline: a process that not even SIGKILL ends, because
-// it waits inside a dead driver, is left behind.
+// started it, and the rest of its group with it. Nothing here waits without a deadline: a process that
+// not even SIGKILL ends, because it waits inside a dead driver, is left behind.
 class Process {
  public:
   explicit Process(const Command& command);  // throws std::runtime_error
