@@ -85,7 +85,7 @@ Replay replay(const std::string& folder) {
   Replay replay;
   replay.differ = differences(without_times(without_findings(recorded)),
                               without_times(without_findings(reports::to_json(test))));
-  replay.same_verdict = reports::to_text(test.verdict) == recorded.at("verdict");
+  replay.same_verdict = recorded.at("verdict") == reports::to_text(test.verdict);
   replay.result.environment = environment();
   replay.result.environment.command = "ringcheck replay " + folder;
   replay.result.environment.launcher = "no launcher";

@@ -59,10 +59,9 @@ void on_gpu(const Formula& formula, int64_t rows, at::Device device) {
     throw std::runtime_error(std::string("error bounds: ") + cudaGetErrorString(status));
 }
 
-const RegisteredEvaluation registered({on_gpu<ScoreFormula>, on_gpu<ForwardFormula>,
-                                       on_gpu<BackwardFormula>, on_gpu<OutputFormula>,
-                                       on_gpu<QueryGradientFormula>, on_gpu<KeyGradientFormula>,
-                                       on_gpu<StoredFormula>});
+const RegisteredEvaluation registered({on_gpu<ForwardFormula>, on_gpu<BackwardFormula>,
+                                       on_gpu<OutputFormula>, on_gpu<QueryGradientFormula>,
+                                       on_gpu<KeyGradientFormula>, on_gpu<StoredFormula>});
 
 }  // namespace
 }  // namespace ringcheck::reference

@@ -71,7 +71,7 @@ BackwardErrors::BackwardErrors(const ErrorModel& model, const Keys& keys, const 
       p_g_q_(at::zeros_like(keys.k.value())) {}
 
 Error BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& forward,
-                                ScoreErrors& scores, const std::function<void()>& tick) {
+                                Scores& scores, const std::function<void()>& tick) {
   const at::Tensor sigma_lse = forward.lse.variance.sqrt();
   const Rows rows{strip,
                   forward,
@@ -98,10 +98,7 @@ ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
   const StripView& strip = rows.strip;
   const Terms g = terms_in(room_.gradients, strip, tile), dq = terms_in(room_.others, strip, tile);
   multiply(strip.d_o, keys_.v.rows(tile.columns), g);
-  BackwardFormula formula{formula_of(model_, strip, tile)};
-  formula.p = elements(scores.value());
-  formula.e_bound = writable(scores.bound());
-  formula.e_variance = writable(scores.variance());
+  BackwardFormula formula{formula_of(model_, strip, tile, scores)};
   formula.g = writable(g.value());
   formula.g_size = writable(g.bound());
   formula.g_square = writable(g.variance());

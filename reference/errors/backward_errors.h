@@ -8,7 +8,7 @@
 
 #include "reference/errors/error_model.h"
 #include "reference/errors/forward_errors.h"
-#include "reference/errors/score_errors.h"
+#include "reference/errors/scores.h"
 #include "reference/tiles/strip_view.h"
 
 namespace ringcheck::reference {
@@ -30,7 +30,7 @@ class BackwardErrors {
 
   // Formulas (6) and (7): the error of dQ in the rows of the strip. What the strip brings to the
   // errors of dK and dV is remembered.
-  Error add_strip(const StripView& strip, const ForwardErrors& forward, ScoreErrors& scores,
+  Error add_strip(const StripView& strip, const ForwardErrors& forward, Scores& scores,
                   const std::function<void()>& tick);
 
   // Formulas (8) and (9), after all strips.

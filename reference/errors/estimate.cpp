@@ -6,7 +6,7 @@
 
 #include "reference/errors/backward_errors.h"
 #include "reference/errors/forward_errors.h"
-#include "reference/errors/score_errors.h"
+#include "reference/errors/scores.h"
 #include "reference/solve.h"
 #include "reference/tiles/strip_view.h"
 
@@ -35,7 +35,6 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
   const Keys keys = keys_of(group, tiles);
   Estimate e{{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, empty_rows(group), empty_rows(group)};
   const Room room = Room::for_largest(tiles, group);
-  const bool alike = models.forward.contract == models.backward.contract;
   BackwardErrors backward(models.backward, keys, room);
   const bool differences = models.forward.contract.u_d > 0;
   const at::Tensor largest_v =
@@ -46,10 +45,9 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
     StripView view = view_of(strip, group, truth, tiles);
     if (differences)
       view.largest_v = stacked(largest_v, strip.rows).contiguous();
-    ScoreErrors scores(models.forward, view, keys, room);
-    ScoreErrors again(models.backward, view, keys, room);  // the backward pass computes P anew
+    Scores scores(view, keys, room);
     const ForwardErrors forward = forward_errors(models.forward, view, keys, scores, room);
-    const Error dq = backward.add_strip(view, forward, alike ? scores : again, tick);
+    const Error dq = backward.add_strip(view, forward, scores, tick);
     const auto write = [&](at::Tensor Tensors::*field, const Error& error) {
       unstack(e.bound.*field, strip.rows, error.bound);
       unstack(e.variance.*field, strip.rows, error.variance);
@@ -73,7 +71,7 @@ Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& 
     if (strip.tiles.empty())
       continue;
     const StripView view = view_of(strip, group, given, tiles);
-    ScoreErrors scores(models.backward, view, keys, room);
+    Scores scores(view, keys, room);
     backward.add_strip(view, errors_of_given(models.forward, view), scores, tick);
   }
   Estimate e;

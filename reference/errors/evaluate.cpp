@@ -54,7 +54,6 @@ void evaluate(const Formula& formula, int64_t rows, at::Device device) {
     std::get<Evaluate<Formula>>(evaluation_of(device))(formula, rows, device);
 }
 
-template void evaluate(const ScoreFormula&, int64_t, at::Device);
 template void evaluate(const ForwardFormula&, int64_t, at::Device);
 template void evaluate(const BackwardFormula&, int64_t, at::Device);
 template void evaluate(const OutputFormula&, int64_t, at::Device);

@@ -22,9 +22,9 @@ using Evaluate = void (*)(const Formula&, int64_t rows, at::Device);
 
 // How a device that is no CPU evaluates them, each formula that there is. What links CUDA is in a library
 // of its own, which registers its evaluation when it is loaded.
-using Evaluation = std::tuple<Evaluate<ScoreFormula>, Evaluate<ForwardFormula>, Evaluate<BackwardFormula>,
-                              Evaluate<OutputFormula>, Evaluate<QueryGradientFormula>,
-                              Evaluate<KeyGradientFormula>, Evaluate<StoredFormula>>;
+using Evaluation = std::tuple<Evaluate<ForwardFormula>, Evaluate<BackwardFormula>, Evaluate<OutputFormula>,
+                              Evaluate<QueryGradientFormula>, Evaluate<KeyGradientFormula>,
+                              Evaluate<StoredFormula>>;
 struct RegisteredEvaluation {
   explicit RegisteredEvaluation(const Evaluation& evaluation);
 };

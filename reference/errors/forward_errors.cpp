@@ -38,15 +38,15 @@ struct KeySums {
                      // (z + r^2 / 3 + P^2 (u_in^2 / 3 + row variance)) v^2
 };
 
-KeySums sums_over_keys(const StripView& strip, const Keys& keys, ScoreErrors& scores,
-                       const Room& room, const RowError& row) {
+KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Keys& keys,
+                       Scores& scores, const Room& room, const RowError& row) {
   KeySums sums;
   sums.w = at::zeros_like(strip.sum);
   sums.z = at::zeros_like(strip.sum);
   for (const Tile& tile : strip.strip.tiles) {
     const at::Tensor w = terms_in(room.gradients, strip, tile).value();
     const Terms terms = terms_in(room.others, strip, tile);
-    ForwardFormula formula{scores.start(tile)};
+    ForwardFormula formula{formula_of(model, strip, tile, scores.of(tile))};
     formula.row_bound = elements(row.bound);
     formula.row_variance = elements(row.of_partial);
     formula.w = writable(w);
@@ -100,9 +100,9 @@ Error delta_error(const ErrorModel& model, const StripView& strip, const Error& 
 }  // namespace
 
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
-                             ScoreErrors& scores, const Room& room) {
+                             Scores& scores, const Room& room) {
   const RowError row = row_error(model, strip);
-  const KeySums sums = sums_over_keys(strip, keys, scores, room, row);
+  const KeySums sums = sums_over_keys(model, strip, keys, scores, room, row);
   const Error o = output_error(model, strip, sums, row);
   return {lse_error(model, strip, sums), o, delta_error(model, strip, o, row)};
 }

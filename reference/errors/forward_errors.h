@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/errors/error_model.h"
-#include "reference/errors/score_errors.h"
+#include "reference/errors/scores.h"
 #include "reference/tiles/strip_view.h"
 
 namespace ringcheck::reference {
@@ -16,9 +16,9 @@ struct ForwardErrors {
 };
 
 // Formulas (3) to (5) of docs/numerics.md: of LSE, O and delta, the sum over channels of dO * O.
-// `scores` is of the same strip; its tiles are evaluated here.
+// `scores` is of the same strip.
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
-                             ScoreErrors& scores, const Room& room);
+                             Scores& scores, const Room& room);
 
 // The same where the o and the lse of the solution are those of the implementation itself: what is
 // left is the rounding of o, which the implementation may have used unrounded, formula (3) without

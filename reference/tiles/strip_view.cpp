@@ -88,15 +88,22 @@ StripView view_of(const Strip& strip, const Group& group, const Solution& soluti
           .largest_v = {}};
 }
 
-TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile) {
-  return {.contract = model.contract,
-          .dim = model.dim,
-          .dim_v = model.dim_v,
-          .columns = tile.columns.size,
-          .first_column = tile.columns.begin,
-          .strip_rows = tile.rows.size,
-          .begin = strip.begin.const_data_ptr<int32_t>(),
-          .end = strip.end.const_data_ptr<int32_t>()};
+ScoreFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile,
+                        const Terms& scores) {
+  ScoreFormula formula{{.contract = model.contract,
+                        .dim = model.dim,
+                        .dim_v = model.dim_v,
+                        .columns = tile.columns.size,
+                        .first_column = tile.columns.begin,
+                        .strip_rows = tile.rows.size,
+                        .begin = strip.begin.const_data_ptr<int32_t>(),
+                        .end = strip.end.const_data_ptr<int32_t>()}};
+  formula.s = writable(scores.value());
+  formula.magnitude = writable(scores.bound());
+  formula.square = writable(scores.variance());
+  formula.max = elements(strip.max);
+  formula.sum = elements(strip.sum);
+  return formula;
 }
 
 RowFormula formula_of(const ErrorModel& model, const at::Tensor& value, const at::Tensor& sums,

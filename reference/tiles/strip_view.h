@@ -78,8 +78,9 @@ struct StripView {
 StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
                   const Tiles& tiles);
 
-// What the formulas need to know of a tile.
-TileFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile);
+// What the formulas need to know of a tile, and of its scores.
+ScoreFormula formula_of(const ErrorModel& model, const StripView& strip, const Tile& tile,
+                        const Terms& scores);
 
 // What the formulas of rows have in common, of a tensor: its sums [3, ...], what is lost by underflow in
 // each row, and where the error goes. All of them must outlive it.

@@ -67,24 +67,18 @@ struct PairScore {
 
 // (1) and (2) from s, the sum of |terms| and that of their squares.
 struct ScoreFormula : TileFormula {
-  double* s = nullptr;          // becomes P
-  double* magnitude = nullptr;  // becomes B^E
-  double* square = nullptr;     // becomes sigma^E squared
+  double *s = nullptr, *magnitude = nullptr, *square = nullptr;  // the backward pass overwrites them
   const double* max = nullptr;  // a row
   const double* sum = nullptr;  // a row
 
-  RINGCHECK_ON_ANY_DEVICE PairScore operator()(int64_t row, int64_t column) const {
+  RINGCHECK_ON_ANY_DEVICE PairScore score(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const double u_a = contract.u_a, c_e = contract.c_e;
     const double score = s[i], below = max[row] - score;  // under the row's largest score
     const PairError e = product_error(dim, score, magnitude[i], square[i]);
-    const PairScore pair{visible(row, column) ? ::exp(-below) / sum[row] : 0,
-                         {e.bound + u_a * (2 * (::fabs(score) + below) + c_e),
-                          e.variance + unit() * (2 * below * below + c_e * c_e)}};
-    s[i] = pair.p;
-    magnitude[i] = pair.exponential.bound;
-    square[i] = pair.exponential.variance;
-    return pair;
+    return {visible(row, column) ? ::exp(-below) / sum[row] : 0,
+            {e.bound + u_a * (2 * (::fabs(score) + below) + c_e),
+             e.variance + unit() * (2 * below * below + c_e * c_e)}};
   }
 };
 
@@ -93,8 +87,8 @@ struct PairSums {
   double w = 0, z = 0;
 };
 
-// The same, and what a pair adds to the sums over keys of (3) and (4). Who calls it adds up what it
-// returns, into w_of_row and z_of_row.
+// What a pair adds to the sums over keys of (3) and (4). Who calls it adds up what it returns, into
+// w_of_row and z_of_row.
 struct ForwardFormula : ScoreFormula {
   const double *row_bound = nullptr, *row_variance = nullptr;  // a row: of P |v| and (P v)^2
   double* w = nullptr;         // P B^E
@@ -105,7 +99,7 @@ struct ForwardFormula : ScoreFormula {
 
   RINGCHECK_ON_ANY_DEVICE PairSums operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
-    const auto [p, e] = ScoreFormula::operator()(row, column);
+    const auto [p, e] = score(row, column);
     const double u_in = contract.u_in, r = operand_rounding(p, contract.eta_p / sum[row]);
     const double lost = ::fmin(p, contract.eta_e);  // of P where it underflows
     w[i] = p * e.bound;
@@ -122,11 +116,8 @@ struct Errors {
 };
 
 // (6), and what a pair adds to the sums of (7), (8) and (9), in the place of what it follows from.
-// T = dS = P (G - delta), G = dO v^T.
-struct BackwardFormula : TileFormula {
-  const double* p = nullptr;      // of ScoreFormula
-  double* e_bound = nullptr;      // of ScoreFormula; becomes what dV sums with |dO|
-  double* e_variance = nullptr;   // of ScoreFormula; becomes what dV sums with dO^2
+// T = dS = P (G - delta), G = dO v^T. s becomes P, magnitude and square what dV sums with |dO| and dO^2.
+struct BackwardFormula : ScoreFormula {
   double* g = nullptr;            // becomes T
   double* g_size = nullptr;       // sums of |dO v|; becomes what dK sums with |q|
   double* g_square = nullptr;     // sums of (dO v)^2; becomes what dK sums with q^2
@@ -140,9 +131,9 @@ struct BackwardFormula : TileFormula {
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
     const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
-    const double P = p[i], P2 = P * P, G = g[i], D = delta[row], x = G - D, size = ::fabs(x);
+    const auto [P, e] = score(row, column);
+    const double P2 = P * P, G = g[i], D = delta[row], x = G - D, size = ::fabs(x);
     const double T = P * x, T2 = T * T, lost = ::fmin(P, eta_e);  // of P where it underflows
-    const PairError e{e_bound[i], e_variance[i]};
     const PairError product = product_error(dim_v, G, g_size[i], g_square[i]);
     const double rounding = operand_rounding(::fabs(T), eta_p);
     const PairError t = !visible(row, column)
@@ -152,6 +143,7 @@ struct BackwardFormula : TileFormula {
                     P2 * (product.variance + 2 * unit() * (G * G + D * D)) +
                         T2 * (e.variance + (u_a * u_a + u_in * u_in) / 3) +
                         (rounding * rounding + lost * lost * x * x + eta_e * eta_e) * kThird};
+    s[i] = P;
     g[i] = T;
     p_g[i] = P * ::sqrt(product.variance);
 
@@ -165,10 +157,10 @@ struct BackwardFormula : TileFormula {
                   T2 * (lse_variance + dk_chain.variance[column]);
 
     const double p_rounding = operand_rounding(P, eta_p);
-    e_bound[i] = P * (e.bound + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
-    e_variance[i] = P2 * (e.variance + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
-                          dv_chain.variance[column]) +
-                    (p_rounding * p_rounding + lost * lost) * kThird;
+    magnitude[i] = P * (e.bound + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
+    square[i] = P2 * (e.variance + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
+                      dv_chain.variance[column]) +
+                (p_rounding * p_rounding + lost * lost) * kThird;
   }
 };
 

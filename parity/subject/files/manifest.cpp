@@ -57,7 +57,7 @@ class Folder {
     if (size != bytes)
       refuse("has " + name + " of " + std::to_string(size) + " bytes, where the manifest says " +
              std::to_string(bytes));
-    if (checksum(read(name)) != written.at("sha1"))
+    if (written.at("sha1") != checksum(read(name)))
       refuse("has " + name + " with another checksum than the manifest says: it was changed");
   }
 
