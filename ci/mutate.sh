@@ -27,14 +27,16 @@ done
   exit 2
 }
 
-# worktree DIR   a built one of the last commit.
+# worktree DIR   one of the last commit, with what is asked built.
 worktree() {
+  local targets
   if [[ -d $1 ]]; then
     git -C "$1" checkout --quiet --force --detach "$(git -C "$root" rev-parse HEAD)"
   else
     git -C "$root" worktree add --detach "$1" HEAD
   fi
-  RINGCHECK_CUDA=${RINGCHECK_CUDA:-0} RINGCHECK_TESTS=1 "$1/ci/build.sh" release
+  read -ra targets < <(python3 "$ci/mutation/run.py" --list "$list" --targets)
+  RINGCHECK_CUDA=${RINGCHECK_CUDA:-0} RINGCHECK_TESTS=1 "$1/ci/build.sh" release "${targets[@]}"
 }
 
 # mutate TREE LIST options...

@@ -60,6 +60,8 @@ def arguments():
                         help="every Nth edit from the Ith, so that N trees share the work")
     parser.add_argument("--add", nargs="+", metavar="LIST",
                         help="takes the lists of other shards into this one, and mutates nothing")
+    parser.add_argument("--targets", action="store_true",
+                        help="names what is to be built of a tree before, and mutates nothing")
     return parser.parse_args()
 
 
@@ -210,6 +212,9 @@ def add(known, rows):
 
 def main():
     options = arguments()
+    if options.targets:
+        print(*dict.fromkeys(["ringcheck_core", "ringcheck_program", *sum(AREAS.values(), [])]))
+        return
     tree = Tree(options.tree, options.preset)
     known = read_list(options.list)
     if options.add:
