@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/reporter.h"
 
+#include <optional>
 #include <regex>
 
 #include "cli/to_result.h"
@@ -31,6 +32,15 @@ std::string unit_of(const std::string& counter) {
   return counter.find("bytes") == std::string::npos ? "" : "B";
 }
 
+// Why a benchmark said nothing, under the names that Google Benchmark has for it before 1.8 and since.
+template <class R>
+std::optional<std::string> error_of(const R& run) {
+  if constexpr (requires { run.error_occurred; })
+    return run.error_occurred ? std::optional(run.error_message) : std::nullopt;
+  else
+    return static_cast<bool>(run.skipped) ? std::optional(run.skip_message) : std::nullopt;
+}
+
 }  // namespace
 
 void Reporter::ReportRuns(const std::vector<Run>& runs) {
@@ -42,8 +52,8 @@ void Reporter::ReportRuns(const std::vector<Run>& runs) {
 int Reporter::exit_code() const { return !errors_.empty() ? 1 : ran_ == 0 ? 77 : 0; }
 
 void Reporter::keep(const Run& run) {
-  if (run.error_occurred) {
-    errors_[run.benchmark_name()] = run.error_message;
+  if (const std::optional<std::string> error = error_of(run)) {
+    errors_[run.benchmark_name()] = *error;
     return;
   }
   if (run.run_type != Run::RT_Iteration) return;  // mean, median: of the samples

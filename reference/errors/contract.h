@@ -19,6 +19,8 @@ struct Contract {
   double kappa = 1;        // K-block of the matrix unit: a chain of n has n/kappa + kappa roundings
   double c_e = 4;          // error of exp, in units of u_a
   double u_d = 0;          // rounding of a merge by differences, a + w (b - a); 0: by weights
+
+  bool operator==(const Contract&) const = default;
 };
 
 // Of both passes: the backward pass of a kernel may compute in another precision than its forward

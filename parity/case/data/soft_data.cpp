@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/case/data/soft_data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 namespace ringcheck::parity {
 namespace {
 
-bool has_16_bits(const Case& test) { return c10::elementSize(test.dtype) == 2; }
+bool has_16_bits(at::ScalarType dtype) { return c10::elementSize(dtype) == 2; }
 
 // How many keys a slot sees, on average.
 double keys_of_a_query(const Task& task) {
@@ -31,7 +32,7 @@ double sharpness(const Case& test) {
 
 // Equal keys round all scores of a row alike, and large ones hide what else there is.
 void soften(Case& test) {
-  if (test.data == "peaked" && has_16_bits(test) && (keys_of_a_query(test) < 4 || test.dim < 4))
+  if (test.data == "peaked" && has_16_bits(test.dtype) && (keys_of_a_query(test) < 4 || test.dim < 4))
     test.data = "spread3";
   if (has_wide_scores(test) && sharpness(test) >= 4) test.data = "flat";
   if (has_wide_scores(test) && sharpness(test) > 2) test.data = "normal";
@@ -40,9 +41,20 @@ void soften(Case& test) {
 
 void suit_data(Case& test) {
   soften(test);
-  if (!has_16_bits(test)) return;
+  if (!has_16_bits(test.dtype)) return;
+  const bool few = keys_of_a_query(test) < 8;
+  if (test.data == "peaked" && few) test.data = "normal";
+  if (few && sharpness(test) > 1) test.scale.reset();
   if (test.data == "flat" || test.data == "uniform") test.scale.reset();
   if (test.data == "flat" || test.data == "uniform" || (has_wide_scores(test) && sharpness(test) > 1)) test.data = "normal";
+}
+
+bool widen(Case& test, at::ScalarType dtype) {
+  constexpr int64_t kChannels = 8;
+  if (!has_16_bits(dtype) || std::min(test.dim, test.dim_v) >= kChannels) return false;
+  test.dim = std::max(test.dim, kChannels);
+  test.dim_v = std::max(test.dim_v, kChannels);
+  return true;
 }
 
 }  // namespace ringcheck::parity

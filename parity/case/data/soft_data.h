@@ -11,7 +11,10 @@ namespace ringcheck::parity {
 // Where scores would be too far apart: softer data, or the usual scale.
 void soften(Case& test);
 
-// The same of a case that was changed and whose dtype is given.
+// The same of a case that was changed, whose dtype is given and whose rounding may be any.
 void suit_data(Case& test);
+
+// Of two channels any rounding to 16 bits leaves too little of dK: eight, in this dtype. Whether it had fewer.
+bool widen(Case& test, at::ScalarType dtype);
 
 }  // namespace ringcheck::parity
