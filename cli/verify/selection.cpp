@@ -169,10 +169,12 @@ Case nearest_to(Case test) {
   if (test.is_ours()) return test;
   const double seconds = 1.5 * seconds_of(test);
   const auto subject = parity::subject_of(test);
-  Case nearest = subject->fitted(test);
-  if (parity::widen(test, nearest.dtype)) nearest = subject->fitted(test);
-  for (; seconds_of(nearest) > seconds && test.seq > 2 * test.world; nearest = subject->fitted(test))
-    test.seq /= 2;
+  const auto taken = [&] {
+    const Case nearest = subject->fitted(test);
+    return parity::widen(test, nearest.dtype) ? subject->fitted(test) : nearest;
+  };
+  Case nearest = taken();
+  for (; seconds_of(nearest) > seconds && test.seq > 2 * test.world; nearest = taken()) test.seq /= 2;
   parity::suit_data(nearest);
   return nearest;
 }
