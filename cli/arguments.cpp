@@ -77,9 +77,10 @@ std::string with_fix(const CLI::Error& error) {
     return "--" + text.substr(0, end) + " takes no value; leave it out";
   if (kind == "RequiredError")
     return text + "; give it";
-  static const std::regex outside("(.*): Value (.*) not in range (.*)");
+  // "1 to 64", since CLI11 2.4 "[1 - 64]".
+  static const std::regex outside(R"((.*): Value (.*) not in range \[?(\S+) (?:to|-) ([^\]]+)\]?)");
   if (std::smatch part; std::regex_match(text, part, outside))
-    return part.str(1) + ": got '" + part.str(2) + "'; want a whole number from " + part.str(3);
+    return part.str(1) + ": got '" + part.str(2) + "'; want a whole number from " + part.str(3) + " to " + part.str(4);
   if (kind == "ConversionError")
     return text + "; want a number";
   if (kind == "ExcludesError")

@@ -24,6 +24,7 @@
 #include "cli/subcommand.h"
 #include "cli/transport.h"
 #include "cli/to_result.h"
+#include "cp/device/await.h"
 #include "cp/device/moment.h"
 #include "cp/error.h"
 #include "cp/worlds/job.h"
@@ -225,6 +226,7 @@ int run(const Options& options) {
   if (!options.plugin.empty())
     return ask_plugin(options.plugin, options.cases.empty() ? std::vector<parity::Case>{} : read_cases(options.cases));
   parity::show_stacks_on_signal();
+  sleep_while_waiting();
   return options.mpi > 0 ? run_mpi(options) : run_threads(options);
 }
 

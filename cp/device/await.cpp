@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/device/await.h"
 
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -10,19 +11,28 @@
 namespace ringcheck {
 namespace {
 
-constexpr std::chrono::milliseconds kAwake{5};
+using std::chrono::microseconds, std::chrono::milliseconds;
+
+std::atomic<bool> sleeps{false};
 
 }  // namespace
 
-void await(const Moment& moment, std::chrono::milliseconds deadline,
+milliseconds awake() { return milliseconds(sleeps ? 0 : 5); }
+
+void sleep_while_waiting() { sleeps = true; }
+
+void rest(std::chrono::nanoseconds waited) {
+  if (waited < awake()) std::this_thread::yield();
+  else std::this_thread::sleep_for(microseconds(sleeps ? 100 : 20));
+}
+
+void await(const Moment& moment, milliseconds deadline,
            const std::function<void()>& meanwhile) {
   const auto begin = std::chrono::steady_clock::now();
   while (!moment.passed()) {
     meanwhile();
     const auto waited = std::chrono::steady_clock::now() - begin;
-    // Being woken takes some 0.07 ms, which a short pass would feel.
-    if (waited < kAwake) std::this_thread::yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(20));
+    rest(waited);
     if (waited > deadline)
       throw Timeout("the device did not finish within " + std::to_string(deadline.count()) + " ms");
   }

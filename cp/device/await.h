@@ -9,6 +9,16 @@
 
 namespace ringcheck {
 
+// How long who waits stays awake: being woken takes some 0.07 ms, which a short pass would feel.
+std::chrono::milliseconds awake();
+
+// Not at all from now on, in this process: others have work for its cores. LibTorch does not either where it
+// waits for a GPU. To be called before a GPU is used.
+void sleep_while_waiting();
+
+// Between two looks of who has waited this long.
+void rest(std::chrono::nanoseconds waited);
+
 // Polls until the moment has passed. Throws Timeout at the deadline, and whatever `meanwhile`
 // throws, which is called between two looks.
 void await(const Moment& moment, std::chrono::milliseconds deadline,

@@ -107,7 +107,10 @@ void deal_heads(Case& test) {
 }
 
 int64_t work_of(const Task& task) {
-  return task.batch * task.q_heads * task.seq * task.seq * (8 * task.dim + 6 * task.dim_v);
+  const auto seq = static_cast<double>(task.seq);
+  const double work = static_cast<double>(task.batch * task.q_heads) * seq * seq *
+                      static_cast<double>(8 * task.dim + 6 * task.dim_v);
+  return static_cast<int64_t>(std::min(work, 0x1p62));
 }
 
 CaseSpace::CaseSpace(Ranges ranges, const std::string& device)

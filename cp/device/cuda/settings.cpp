@@ -7,15 +7,28 @@
 #include <map>
 #include <set>
 
+#include "cp/device/await.h"
+#include "cp/device/cuda/driver.h"
 #include "cp/device/cuda_library.h"
 
 namespace ringcheck {
 namespace {
 
+// Before a GPU is used: who waits for one sleeps.
+void sleep_while_waiting_for_gpus() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return;
+  for (int gpu = 0; gpu < count; ++gpu)
+    check_driver(driver_function<decltype(cuDevicePrimaryCtxSetFlags)>("cuDevicePrimaryCtxSetFlags")(
+                     gpu, CU_CTX_SCHED_BLOCKING_SYNC),
+                 "how to wait for a GPU");
+}
+
 // What a verification needs of LibTorch on GPUs: the same bits in every run, and float32 products
 // in float32.
 struct Settings {
   Settings() {
+    if (awake() == std::chrono::milliseconds::zero()) sleep_while_waiting_for_gpus();
     at::Context& context = at::globalContext();
     context.setDeterministicAlgorithms(true, false);
     context.setDeterministicFillUninitializedMemory(false);

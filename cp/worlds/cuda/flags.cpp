@@ -4,7 +4,7 @@
 
 #include <c10/cuda/CUDAException.h>
 
-#include "cp/worlds/cuda/driver.h"
+#include "cp/device/cuda/driver.h"
 
 namespace ringcheck {
 namespace {

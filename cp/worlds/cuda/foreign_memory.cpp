@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cp/worlds/cuda/driver.h"
+#include "cp/device/cuda/driver.h"
 
 namespace ringcheck {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <thread>
 
 #include "cp/device/await.h"
 #include "cp/device/range.h"
@@ -19,7 +18,6 @@ namespace ringcheck {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kAwake{5};  // being woken takes some 0.07 ms
 
 // Ranks that are processes of one host, on GPUs that they may share. Messages are copied by copy
 // engines, on streams beside the computation.
@@ -159,8 +157,7 @@ class IpcCommunicator final : public GpuTransport {
     for (link_->progress(); !done; link_->progress()) {
       const auto waited = Clock::now() - begin;
       if (waited > deadline()) throw late(otherwise);
-      if (waited < kAwake) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(20));
+      rest(waited);
     }
   }
 

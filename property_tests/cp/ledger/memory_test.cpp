@@ -11,6 +11,13 @@
 #include "property_tests/cp/attention/passes.h"
 #include "property_tests/property.h"
 
+#ifdef __SANITIZE_ADDRESS__
+// What is freed may be used again at once.
+extern "C" const char* __asan_default_options() {
+  return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0";
+}
+#endif
+
 namespace ringcheck {
 namespace {
 
