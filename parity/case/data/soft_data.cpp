@@ -44,7 +44,7 @@ void suit_data(Case& test) {
   if (!has_16_bits(test.dtype)) return;
   const bool few = keys_of_a_query(test) < 8;
   if (test.data == "peaked" && few) test.data = "normal";
-  if (few && sharpness(test) > 1) test.scale.reset();
+  if (few && has_wide_scores(test) && sharpness(test) > 1) test.scale.reset();
   if (test.data == "flat" || test.data == "uniform") test.scale.reset();
   if (test.data == "flat" || test.data == "uniform" || (has_wide_scores(test) && sharpness(test) > 1)) test.data = "normal";
 }
