@@ -213,7 +213,7 @@ def add(known, rows):
 def main():
     options = arguments()
     if options.targets:
-        print(*dict.fromkeys(["ringcheck_core", "ringcheck_program", *sum(AREAS.values(), [])]))
+        print(*dict.fromkeys(["ringcheck_core", "ringcheck_command", *sum(AREAS.values(), [])]))
         return
     tree = Tree(options.tree, options.preset)
     known = read_list(options.list)

@@ -15,6 +15,7 @@
 #include "cp/device/cuda_library.h"
 #include "parity/case/data/soft_data.h"
 #include "parity/case/text.h"
+#include "parity/subject/foreign/nearest_case.h"
 #include "parity/subject/subject.h"
 
 namespace ringcheck::cli {
@@ -162,19 +163,18 @@ Selection of_random(const Asked& asked) {
   return selection;
 }
 
-// The nearest case that a subject from outside takes, of data that suit it: nobody knows how it rounds. One
-// that is as long as it is because its window is narrow is asked for shorter, where the nearest mask shows
-// all of it.
+// The nearest case that a subject takes, of data that suit it. One that is as long as it is because its window
+// is narrow is asked for shorter, where the nearest mask shows all of it.
 Case nearest_to(Case test) {
-  if (test.is_ours()) return test;
-  const double seconds = 1.5 * seconds_of(test);
   const auto subject = parity::subject_of(test);
-  const auto taken = [&] {
-    const Case nearest = subject->fitted(test);
-    return parity::widen(test, nearest.dtype) ? subject->fitted(test) : nearest;
-  };
-  Case nearest = taken();
-  for (; seconds_of(nearest) > seconds && test.seq > 2 * test.world; nearest = taken()) test.seq /= 2;
+  Case nearest = nearest_case(*subject, test);
+  if (nearest == test) return test;
+  Case as_wide = test;
+  as_wide.dim = nearest.dim, as_wide.dim_v = nearest.dim_v;
+  const double seconds = 1.5 * seconds_of(as_wide);
+  const bool narrow = std::holds_alternative<Window>(parity::mask_of(test).kind);
+  for (; narrow && seconds_of(nearest) > seconds && test.seq > 2 * test.world; nearest = nearest_case(*subject, test))
+    test.seq /= 2;
   parity::suit_data(nearest);
   return nearest;
 }

@@ -23,7 +23,7 @@ void sleep_while_waiting() { sleeps = true; }
 
 void rest(std::chrono::nanoseconds waited) {
   if (waited < awake()) std::this_thread::yield();
-  else std::this_thread::sleep_for(microseconds(sleeps ? 100 : 20));
+  else std::this_thread::sleep_for(microseconds(sleeps ? 100 : 20));  // looking costs a core, too
 }
 
 void await(const Moment& moment, milliseconds deadline,

@@ -9,11 +9,12 @@
 
 namespace ringcheck {
 
-// How long who waits stays awake: being woken takes some 0.07 ms, which a short pass would feel.
+// How long who waits for a GPU, or for a rank that computes on one, stays awake: being woken takes some
+// 0.07 ms, which a short pass would feel.
 std::chrono::milliseconds awake();
 
-// Not at all from now on, in this process: others have work for its cores. LibTorch does not either where it
-// waits for a GPU. To be called before a GPU is used.
+// Not at all from now on, in this process: others have work for its cores. Nor does LibTorch where it waits
+// for a GPU. To be called before a GPU is used.
 void sleep_while_waiting();
 
 // Between two looks of who has waited this long.

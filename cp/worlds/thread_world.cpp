@@ -25,8 +25,6 @@
 namespace ringcheck {
 namespace {
 
-// Ranks with a GPU each wait for hosts that are busy for microseconds.
-constexpr std::chrono::milliseconds kNoTime{0};
 
 void poison(const at::Tensor& buffer) {
   if (buffer.is_floating_point()) buffer.fill_(std::numeric_limits<double>::quiet_NaN());
@@ -207,7 +205,7 @@ class ThreadCommunicator final : public Transport {
 
   void await(const Letter& letter, const std::function<bool()>& what, const char* otherwise) {
     ledger().enter(letter.operation);
-    if (!office_->await(*letter.parcel, deadline(), what, device().is_cpu() ? kNoTime : awake())) throw late(otherwise);
+    if (!office_->await(*letter.parcel, deadline(), what, device().is_cpu() ? std::chrono::milliseconds(0) : awake())) throw late(otherwise);
   }
 
   std::shared_ptr<PostOffice> office_;

@@ -10,7 +10,7 @@
 
 namespace ringcheck::parity {
 
-// What the reference computes for a task, about: pairs of positions times channels.
+// What the reference computes for a task, about: pairs of positions times channels. At most 2^62.
 int64_t work_of(const Task& task);
 
 // Gives it more heads, as many as it takes that its strategy can deal them to its ranks.

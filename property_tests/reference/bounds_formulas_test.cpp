@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <cmath>
 
 #include "property_tests/cp/rotation/emulated_ring.h"
@@ -20,8 +22,12 @@ using at::Tensor;
 // channel: i is dimension 2, j dimension 3, c dimension 4. No query may be blind.
 struct Formulas {
   Tensors bound, sigma;
+  // What the backward pass has of the forward pass: the errors of LSE and D.
+  struct Passed {
+    Tensor B_L, s_L, B_D, s_D;
+  } passed;
 
-  Formulas(const Inputs& in, const Contract& contract, double W) {
+  Formulas(const Inputs& in, const Contract& contract, double W, const std::optional<Passed>& given = {}) {
     const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
     const int64_t shared = in.q.size(1) / in.k.size(1);
     const Range all{0, in.mask.length};
@@ -65,8 +71,8 @@ struct Formulas {
     const Tensor B_E = B_S + u_a * (2 * (S - m).abs() + c_e);
     const Tensor s_E = s_S + unit * (2 * sq(S - m) + c_e * c_e);
     // (3)
-    const Tensor B_L = row(P * B_E) + n * u_a + 4 * (1 + W) * u_a * (1 + L.abs() + m.abs());
-    const Tensor s_L =
+    const Tensor B_L = given ? given->B_L : row(P * B_E) + n * u_a + 4 * (1 + W) * u_a * (1 + L.abs() + m.abs());
+    const Tensor s_L = given ? given->s_L :
         row(sq(P) * s_E) + unit * (n_eff / 3 + 2 + 3 * (1 + W) * (1 + sq(m) + sq(L)) + c_e * c_e);
     // (4)
     const Tensor w = P * B_E, r = rho_p(P * l) / l, e_P = P.clamp_max(eta_e);
@@ -82,8 +88,8 @@ struct Formulas {
                        g * normaliser + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
                        (sq(rho_o(O)) + sq(n * eta_e) + step * step) / 3 + 4 * sq(u_d * M);
     // (5)
-    const Tensor B_D = dot(dO.abs() * B_O) + dv * u_a * dot((dO * O).abs());
-    const Tensor s_D = dot(sq(dO) * s_O) + sq(D) * normaliser +
+    const Tensor B_D = given ? given->B_D : dot(dO.abs() * B_O) + dv * u_a * dot((dO * O).abs());
+    const Tensor s_D = given ? given->s_D : dot(sq(dO) * s_O) + sq(D) * normaliser +
                        unit * ((dv / 2 + 2) * dot(sq(dO * O)) + dv / 3 * sq(D));
     // (6)
     const Tensor B_G = (dv * u_a + 2 * u_in) * dot((dO * v).abs());
@@ -129,6 +135,7 @@ struct Formulas {
                         (unit * (N_eff / 2 + 2) + partial) * (sq(dV) + column(sq(P * dO))) +
                         (sq(rho_o(dV)) + sq(N * eta_e) + partials * step * step) / 3;
 
+    passed = {B_L, s_L, B_D, s_D};
     bound = {B_O.squeeze(3), B_L.flatten(2), B_dQ.squeeze(3), B_dK, B_dV};
     sigma = {s_O.squeeze(3).sqrt(), s_L.flatten(2).sqrt(), s_dQ.squeeze(3).sqrt(), s_dK.sqrt(),
              s_dV.sqrt()};
@@ -141,7 +148,8 @@ constexpr double kSlack = 1e-4;
 
 class BoundFormulas : public testing::TestWithParam<Arithmetic> {};
 
-// Tiled, with products instead of sums over pairs, and with terms drawn together: the same.
+// Tiled, with products instead of sums over pairs, and with terms drawn together: the same. The backward
+// pass computes scores and P anew, with its own arithmetic, from the forward pass's LSE and D.
 TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
   const Shape shape{.batch = 2, .q_heads = 4, .kv_heads = 2, .seq = 24, .dim = 8, .dim_v = 6};
   Contract contract = GetParam().contract();
@@ -149,16 +157,21 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
   contract.u_in = 0x1p-11;
   contract.u_d = 0x1p-12;
   contract.eta_e = 0x1p-14;  // large enough that what underflows shows
+  Contract backward = contract;
+  backward.u_a *= 8;
+  backward.u_in = 0x1p-10;
+  backward.c_e = 32;
   for (const auto& [name, mask] : masks(shape.seq)) {
     if (name.find("pads") != std::string::npos)
       continue;
     for (const Family family :
          {Family::kSpread3, Family::kOutliers, Family::kOffset, Family::kFlat}) {
       const Inputs inputs = draw(shape, mask, 1, family, GetParam().storage);
-      const Judgement judged = judge(inputs, contract, 3, Rope{}, {.rows = 7, .columns = 10});
-      const Formulas expected(inputs, contract, 3);
+      const Judgement judged = judge(inputs, {contract, backward}, 3, Rope{}, {.rows = 7, .columns = 10});
+      const Formulas forward(inputs, contract, 3), gradients(inputs, backward, 3, forward.passed);
       for (const auto& [tensor, field] : kFields) {
         const std::string where = name + ", " + name_of(family) + ", " + tensor;
+        const Formulas& expected = field == &Tensors::o || field == &Tensors::lse ? forward : gradients;
         EXPECT_TRUE(at::allclose(judged.bound.*field, expected.bound.*field, kSlack, 0)) << where;
         EXPECT_TRUE(at::allclose(judged.sigma.*field, expected.sigma.*field, kSlack, 0)) << where;
       }

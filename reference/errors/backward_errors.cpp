@@ -99,6 +99,9 @@ ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
   const Terms g = terms_in(room_.gradients, strip, tile), dq = terms_in(room_.others, strip, tile);
   multiply(strip.d_o, keys_.v.rows(tile.columns), g);
   BackwardFormula formula{formula_of(model_, strip, tile, scores)};
+  formula.p = writable(scores.value());
+  formula.dv_bound = writable(scores.bound());
+  formula.dv_variance = writable(scores.variance());
   formula.g = writable(g.value());
   formula.g_size = writable(g.bound());
   formula.g_square = writable(g.variance());

@@ -98,9 +98,9 @@ ScoreFormula formula_of(const ErrorModel& model, const StripView& strip, const T
                         .strip_rows = tile.rows.size,
                         .begin = strip.begin.const_data_ptr<int32_t>(),
                         .end = strip.end.const_data_ptr<int32_t>()}};
-  formula.s = writable(scores.value());
-  formula.magnitude = writable(scores.bound());
-  formula.square = writable(scores.variance());
+  formula.s = elements(scores.value());
+  formula.magnitude = elements(scores.bound());
+  formula.square = elements(scores.variance());
   formula.max = elements(strip.max);
   formula.sum = elements(strip.sum);
   return formula;

@@ -67,7 +67,7 @@ struct PairScore {
 
 // (1) and (2) from s, the sum of |terms| and that of their squares.
 struct ScoreFormula : TileFormula {
-  double *s = nullptr, *magnitude = nullptr, *square = nullptr;  // the backward pass overwrites them
+  const double *s = nullptr, *magnitude = nullptr, *square = nullptr;
   const double* max = nullptr;  // a row
   const double* sum = nullptr;  // a row
 
@@ -116,8 +116,11 @@ struct Errors {
 };
 
 // (6), and what a pair adds to the sums of (7), (8) and (9), in the place of what it follows from.
-// T = dS = P (G - delta), G = dO v^T. s becomes P, magnitude and square what dV sums with |dO| and dO^2.
+// T = dS = P (G - delta), G = dO v^T.
 struct BackwardFormula : ScoreFormula {
+  double* p = nullptr;            // P, in the place of s
+  double* dv_bound = nullptr;     // what dV sums with |dO|, in the place of magnitude
+  double* dv_variance = nullptr;  // what dV sums with dO^2, in the place of square
   double* g = nullptr;            // becomes T
   double* g_size = nullptr;       // sums of |dO v|; becomes what dK sums with |q|
   double* g_square = nullptr;     // sums of (dO v)^2; becomes what dK sums with q^2
@@ -143,7 +146,7 @@ struct BackwardFormula : ScoreFormula {
                     P2 * (product.variance + 2 * unit() * (G * G + D * D)) +
                         T2 * (e.variance + (u_a * u_a + u_in * u_in) / 3) +
                         (rounding * rounding + lost * lost * x * x + eta_e * eta_e) * kThird};
-    s[i] = P;
+    p[i] = P;
     g[i] = T;
     p_g[i] = P * ::sqrt(product.variance);
 
@@ -157,10 +160,10 @@ struct BackwardFormula : ScoreFormula {
                   T2 * (lse_variance + dk_chain.variance[column]);
 
     const double p_rounding = operand_rounding(P, eta_p);
-    magnitude[i] = P * (e.bound + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
-    square[i] = P2 * (e.variance + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
-                      dv_chain.variance[column]) +
-                (p_rounding * p_rounding + lost * lost) * kThird;
+    dv_bound[i] = P * (e.bound + lse_bound + 2 * u_in + dv_chain.bound[column]) + p_rounding + lost;
+    dv_variance[i] = P2 * (e.variance + lse_variance + (u_a * u_a + 2 * u_in * u_in) / 3 +
+                           dv_chain.variance[column]) +
+                     (p_rounding * p_rounding + lost * lost) * kThird;
   }
 };
 

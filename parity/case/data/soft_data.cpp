@@ -9,7 +9,7 @@
 namespace ringcheck::parity {
 namespace {
 
-bool has_16_bits(at::ScalarType dtype) { return c10::elementSize(dtype) == 2; }
+bool has_16_bits(const Case& test) { return c10::elementSize(test.dtype) == 2; }
 
 // How many keys a slot sees, on average.
 double keys_of_a_query(const Task& task) {
@@ -32,7 +32,7 @@ double sharpness(const Case& test) {
 
 // Equal keys round all scores of a row alike, and large ones hide what else there is.
 void soften(Case& test) {
-  if (test.data == "peaked" && has_16_bits(test.dtype) && (keys_of_a_query(test) < 4 || test.dim < 4))
+  if (test.data == "peaked" && has_16_bits(test) && (keys_of_a_query(test) < 4 || test.dim < 4))
     test.data = "spread3";
   if (has_wide_scores(test) && sharpness(test) >= 4) test.data = "flat";
   if (has_wide_scores(test) && sharpness(test) > 2) test.data = "normal";
@@ -41,7 +41,7 @@ void soften(Case& test) {
 
 void suit_data(Case& test) {
   soften(test);
-  if (!has_16_bits(test.dtype)) return;
+  if (!has_16_bits(test)) return;
   const bool few = keys_of_a_query(test) < 8;
   if (test.data == "peaked" && few) test.data = "normal";
   if (few && has_wide_scores(test) && sharpness(test) > 1) test.scale.reset();
@@ -49,9 +49,9 @@ void suit_data(Case& test) {
   if (test.data == "flat" || test.data == "uniform" || (has_wide_scores(test) && sharpness(test) > 1)) test.data = "normal";
 }
 
-bool widen(Case& test, at::ScalarType dtype) {
+bool widen(Case& test) {
   constexpr int64_t kChannels = 8;
-  if (!has_16_bits(dtype) || std::min(test.dim, test.dim_v) >= kChannels) return false;
+  if (!has_16_bits(test) || std::min(test.dim, test.dim_v) >= kChannels) return false;
   test.dim = std::max(test.dim, kChannels);
   test.dim_v = std::max(test.dim_v, kChannels);
   return true;

@@ -14,7 +14,7 @@ void soften(Case& test);
 // The same of a case that was changed, whose dtype is given and whose rounding may be any.
 void suit_data(Case& test);
 
-// Of two channels any rounding to 16 bits leaves too little of dK: eight, in this dtype. Whether it had fewer.
-bool widen(Case& test, at::ScalarType dtype);
+// Of two channels the loosest rounding to 16 bits leaves too little of dK: eight. Whether it had fewer.
+bool widen(Case& test);
 
 }  // namespace ringcheck::parity

@@ -7,16 +7,13 @@
 
 #include <thread>
 
+#include "property_tests/asan_options.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/attention/passes.h"
 #include "property_tests/property.h"
 
-#ifdef __SANITIZE_ADDRESS__
 // What is freed may be used again at once.
-extern "C" const char* __asan_default_options() {
-  return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0";
-}
-#endif
+RINGCHECK_ASAN_OPTIONS("quarantine_size_mb=0:thread_local_quarantine_size_kb=0")
 
 namespace ringcheck {
 namespace {

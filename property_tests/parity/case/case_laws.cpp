@@ -28,6 +28,13 @@ RC_GTEST_PROP(CaseJson, ComesBackFromJson, ()) {
   RC_ASSERT(parity::case_from_json(parity::to_json(test)) == test);
 }
 
+TEST(Work, OfACaseIsExactAndOfOneBeyondAllBoundsTheMost) {
+  Case test = parity::parse_case("s10/hq2/hkv2/d8/dv4");
+  EXPECT_EQ(parity::work_of(test), 2 * 10 * 10 * (8 * 8 + 6 * 4));
+  test.seq = int64_t{1} << 40;
+  EXPECT_EQ(parity::work_of(test), int64_t{1} << 62);
+}
+
 TEST(CaseText, IsTheDocumentedOne) {
   const std::string text =
       "ring:alltoall/headtail/plain/causal/thread/cpu/P4/b1/hq8/hkv2/s1024/d64/dv64/bf16/rope:none/"

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 
@@ -11,13 +13,29 @@
 namespace ringcheck::parity {
 namespace {
 
-// A case that has these data: snap wants its scale, widths that a rotation takes apart.
-RC_GTEST_PROP(SuitedData, AreDataOfTheCase, ()) {
-  Case test = *gen::of({smoke_ranges(), "cpu"});
-  const Case before = test;
-  const bool wider = widen(test, test.dtype);
+// Of smoke, in a dtype that the subject may have asked for.
+rc::Gen<Case> fitted() {
+  return rc::gen::map(rc::gen::pair(gen::of({smoke_ranges(), "cpu"}),
+                                    gen::choice<at::ScalarType>({at::kBFloat16, at::kHalf, at::kFloat})),
+                      [](std::pair<Case, at::ScalarType> drawn) {
+                        drawn.first.dtype = drawn.second;
+                        return drawn.first;
+                      });
+}
+
+RC_GTEST_PROP(SuitedData, HaveEightChannelsIn16BitsAndWhatTheyHadInMore, ()) {
+  const Case before = *fitted();
+  Case test = before;
+  const bool wider = widen(test);
   RC_ASSERT(wider == (test != before));
-  RC_ASSERT(c10::elementSize(test.dtype) > 2 || std::min(test.dim, test.dim_v) >= 8);
+  RC_ASSERT(wider == (before.dtype != at::kFloat && std::min(before.dim, before.dim_v) < 8));
+  RC_ASSERT(!wider || std::min(test.dim, test.dim_v) == 8);
+}
+
+// Snap wants a power of two as scale, a rotation an even width.
+RC_GTEST_PROP(SuitedData, AreDataThatTheCaseCanHave, ()) {
+  Case test = *fitted();
+  widen(test);
   suit_data(test);
   validate(test);  // or throws
 }

@@ -12,6 +12,9 @@
 #include "parity/faults/fault.h"
 #include "parity/faults/kill_matrix.h"
 #include "parity/judge/runner.h"
+#include "property_tests/asan_options.h"
+
+RINGCHECK_ASAN_OPTIONS("max_malloc_fill_size=0")  // fresh memory is zero, as `workspace_taken_for_zero` takes it to be
 
 namespace ringcheck {
 namespace {

@@ -12,7 +12,10 @@
 #include "cp/ledger/bypass.h"
 #include "parity/case/text.h"
 #include "parity/subject/world.h"
+#include "property_tests/asan_options.h"
 #include "property_tests/parity/subject/foreign.h"
+
+RINGCHECK_ASAN_OPTIONS("new_delete_type_mismatch=0")  // of the class below
 
 // LibTorch's gloo, of which its package brings the code but not gloo's own headers, that those of
 // LibTorch need: what is called of it, and more room than an object of it takes.
