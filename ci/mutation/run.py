@@ -124,6 +124,11 @@ class Tree:
         return found
 
 
+def targets():
+    """Of the build, what is rebuilt and asked."""
+    return list(dict.fromkeys(["ringcheck_core", "ringcheck_command", *sum(AREAS.values(), [])]))
+
+
 def tests_of(file):
     """Of the areas that hold a file, the smallest first."""
     around = sorted((area for area in AREAS if file.startswith(area + "/")), key=len, reverse=True)
@@ -213,7 +218,7 @@ def add(known, rows):
 def main():
     options = arguments()
     if options.targets:
-        print(*dict.fromkeys(["ringcheck_core", "ringcheck_command", *sum(AREAS.values(), [])]))
+        print(*targets())
         return
     tree = Tree(options.tree, options.preset)
     known = read_list(options.list)

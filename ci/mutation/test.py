@@ -138,6 +138,11 @@ class Runner(unittest.TestCase):
             self.assertEqual(self.tree.run(["sh", "-c", says], 0.5 if code == 124 else 30, event), code, says)
         self.assertLess(time.time() - begin, 20)
 
+    def test_what_is_asked_is_built_and_exists(self):
+        self.assertEqual(run.targets()[:2], ["ringcheck_core", "ringcheck_command"])
+        tests = {path.stem for path in pathlib.Path(run.HERE, "property_tests").rglob("*.cpp")}
+        self.assertEqual(set(run.targets()[2:]) - tests, set())
+
     def test_the_tests_of_the_smallest_area_first(self):
         areas = {"a": ["x", "y"], "a/b": ["z", "x"]}
         with mock.patch.object(run, "AREAS", areas):
