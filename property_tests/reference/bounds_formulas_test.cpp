@@ -3,9 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include <cmath>
+#include <optional>
 
 #include "property_tests/cp/rotation/emulated_ring.h"
 #include "property_tests/reference/reference_problems.h"

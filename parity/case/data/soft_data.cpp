@@ -44,9 +44,10 @@ void suit_data(Case& test) {
   if (!has_16_bits(test)) return;
   const bool few = keys_of_a_query(test) < 8;
   if (test.data == "peaked" && few) test.data = "normal";
-  if (few && has_wide_scores(test) && sharpness(test) > 1) test.scale.reset();
-  if (test.data == "flat" || test.data == "uniform") test.scale.reset();
-  if (test.data == "flat" || test.data == "uniform" || (has_wide_scores(test) && sharpness(test) > 1)) test.data = "normal";
+  const bool flat = test.data == "flat" || test.data == "uniform";
+  const bool sharp = has_wide_scores(test) && sharpness(test) > 1;
+  if (flat || (sharp && few)) test.scale.reset();
+  if (flat || (sharp && !few)) test.data = "normal";
 }
 
 bool widen(Case& test) {
