@@ -23,18 +23,22 @@ while (($# > 0)); do
   esac
 done
 [[ $shards =~ ^[1-9][0-9]*$ && $shards -le $(nproc) ]] || {
-  echo "mutate: --shards $shards: want 1 to $(nproc), the cores of this machine" >&2
+  echo "mutate: --shards $shards: want 1 to $(nproc), the cores there are" >&2
   exit 2
 }
 
-# worktree DIR   one of the last commit, with what is asked built.
+# worktree DIR   one of the last commit.
 worktree() {
-  local targets
   if [[ -d $1 ]]; then
     git -C "$1" checkout --quiet --force --detach "$(git -C "$root" rev-parse HEAD)"
   else
-    git -C "$root" worktree add --detach "$1" HEAD
+    git -C "$root" worktree add --quiet --detach "$1" HEAD
   fi
+}
+
+# build DIR   what is asked of it.
+build() {
+  local targets
   read -ra targets < <(python3 "$ci/mutation/run.py" --list "$list" --targets)
   RINGCHECK_CUDA=${RINGCHECK_CUDA:-0} RINGCHECK_TESTS=1 "$1/ci/build.sh" release "${targets[@]}"
 }
@@ -46,6 +50,7 @@ if ((shards == 1)); then
   if [[ -z $tree ]]; then
     tree=$root/build/mutate
     worktree "$tree"
+    build "$tree"
   fi
   # shellcheck source=ci/environment.sh
   source "$tree/ci/environment.sh"
@@ -53,16 +58,19 @@ if ((shards == 1)); then
   exit
 fi
 
-cores=$(($(nproc) / shards)) running=() lists=() worst=0
+mapfile -t cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+each=$((${#cores[@]} / shards)) running=() lists=() worst=0
 for ((i = 1; i <= shards; ++i)); do worktree "$root/build/mutate-$i"; done
+build "$root/build/mutate-1"  # what the others find in the compiler's cache
 for ((i = 1; i <= shards; ++i)); do
   own=$root/build/mutate-$i
   lists+=("$own/build/mutants.json")
-  cp "$list" "${lists[-1]}"
   (
+    taskset --cpu-list --pid "$(IFS=, && echo "${cores[*]:(i - 1) * each:each}")" "$BASHPID" >/dev/null
+    ((i == 1)) || build "$own"
     # shellcheck source=ci/environment.sh
     source "$own/ci/environment.sh"
-    taskset --cpu-list --pid "$(((i - 1) * cores))-$((i * cores - 1))" "$BASHPID" >/dev/null
+    cp "$list" "${lists[-1]}"
     mutate "$own" "${lists[-1]}" --count $(((count + shards - 1) / shards)) --shard "$i/$shards"
   ) &
   running+=($!)

@@ -39,19 +39,13 @@ class StripSolver {
     unstack(solution.max, strip_.rows, max_);
     unstack(solution.sum, strip_.rows, sum);
     unstack(solution.lse, strip_.rows, max_ + sum.log());
+    unstack(solution.delta, strip_.rows, (stacked(group_.d_o, strip_.rows) * o).sum(-1, true));
   }
 
-  // Instead of forward, where max and sum of the solution are known.
-  void resume(const Solution& solution) {
-    max_ = stacked(solution.max, strip_.rows);
-    divisor_ = without_zeros(stacked(solution.sum, strip_.rows));
-  }
-
-  // dV = P^T dO, dS = P * (dO V^T - delta), dQ = scale dS K, dK = scale dS^T Q.
+  // After forward: dV = P^T dO, dS = P * (dO V^T - delta), dQ = scale dS K, dK = scale dS^T Q.
   void backward(const Solution& solution, const at::Tensor& keys,
                 const std::function<void()>& tick) const {
-    const at::Tensor d_o = stacked(group_.d_o, strip_.rows);
-    const at::Tensor delta = (d_o * stacked(solution.o, strip_.rows)).sum(-1, true);
+    const at::Tensor d_o = stacked(group_.d_o, strip_.rows), delta = stacked(solution.delta, strip_.rows);
     const at::Tensor single = stacked(keys, strip_.rows) == 1;
     const at::Tensor dq = at::zeros_like(q_);
     for (const Tile& tile : strip_.tiles) {
@@ -64,7 +58,6 @@ class StripSolver {
       if (tick)
         tick();
     }
-    unstack(solution.delta, strip_.rows, delta);
     unstack(solution.dq, strip_.rows, dq);
   }
 
@@ -93,16 +86,16 @@ class StripSolver {
 };
 
 // Room for the results; those of a query that sees no key already stand there.
-Solution empty_solution(const Group& group) {
+Solution nothing_attended(const Group& group) {
   const at::Tensor row = at::zeros_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous);
   return {.o = at::zeros_like(group.d_o),
           .max = row.clone(),
           .sum = row.clone(),
           .lse = row - kInfinity,
           .delta = row.clone(),
-          .dq = at::zeros_like(group.q),
-          .dk = at::zeros_like(group.k),
-          .dv = at::zeros_like(group.v)};
+          .dq = {},
+          .dk = {},
+          .dv = {}};
 }
 
 }  // namespace
@@ -111,7 +104,7 @@ Solution solve(const Group& group, const Tiles& tiles, const std::function<void(
   const FastPath* path = fast_path_of(group);
   if (path == nullptr)
     return solve_plainly(group, tiles, tick);
-  Solution solution = path->solve(group, tiles);
+  const Solution solution = path->solve(group, tiles);
   if (tick)
     tick();
   return solution;
@@ -119,7 +112,10 @@ Solution solve(const Group& group, const Tiles& tiles, const std::function<void(
 
 Solution solve_plainly(const Group& group, const Tiles& tiles,
                        const std::function<void()>& tick) {
-  const Solution solution = empty_solution(group);
+  Solution solution = nothing_attended(group);
+  solution.dq = at::zeros_like(group.q);
+  solution.dk = at::zeros_like(group.k);
+  solution.dv = at::zeros_like(group.v);
   const at::Tensor keys = tiles.keys.expand_as(solution.lse);
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
@@ -131,21 +127,32 @@ Solution solve_plainly(const Group& group, const Tiles& tiles,
   return solution;
 }
 
-Solution differentiate(const Group& group, const Tiles& tiles, const at::Tensor& o,
-                       const at::Tensor& lse, const std::function<void()>& tick) {
-  Solution solution = empty_solution(group);
-  const at::Tensor keys = tiles.keys.expand_as(solution.lse), sees = keys > 0;
+Solution attend(const Group& group, const Tiles& tiles, const std::function<void()>& tick) {
+  const FastPath* path = fast_path_of(group);
+  if (path == nullptr)
+    return attend_plainly(group, tiles, tick);
+  const Solution solution = path->attend(group, tiles);
+  if (tick)
+    tick();
+  return solution;
+}
+
+Solution attend_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick) {
+  const Solution solution = nothing_attended(group);
+  for (const Strip& strip : tiles.strips)
+    if (!strip.tiles.empty())
+      StripSolver(group, strip).forward(solution, tick);
+  return solution;
+}
+
+Solution as_attended(const Group& group, const Tiles& tiles, const at::Tensor& o, const at::Tensor& lse) {
+  Solution solution = nothing_attended(group);
+  const at::Tensor sees = tiles.keys.expand_as(solution.lse) > 0;
   solution.o = at::where(sees.unsqueeze(-1), o, 0.);
   solution.max = at::where(sees, lse, 0.);
   solution.sum = sees.to(at::kDouble);
   solution.lse = at::where(sees, lse, solution.lse);
-  for (const Strip& strip : tiles.strips) {
-    if (strip.tiles.empty())
-      continue;
-    StripSolver solver(group, strip);
-    solver.resume(solution);
-    solver.backward(solution, keys, tick);
-  }
+  solution.delta = (group.d_o * solution.o).sum(-1);
   return solution;
 }
 

@@ -31,9 +31,12 @@ struct Solution {
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 Solution solve_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 
-// The gradients that follow from an o and an lse, whoever computed them; dQ is summed over the keys
-// of the group. In this solution max is the lse and sum is 1, but 0 for a query that sees no key.
-Solution differentiate(const Group& group, const Tiles& tiles, const at::Tensor& o,
-                       const at::Tensor& lse, const std::function<void()>& tick);
+// The same without gradients, which are undefined.
+Solution attend(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
+Solution attend_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
+
+// An o and an lse, whoever computed them, as attend() gives them: max is the lse and sum is 1, but 0 for a
+// query that sees no key.
+Solution as_attended(const Group& group, const Tiles& tiles, const at::Tensor& o, const at::Tensor& lse);
 
 }  // namespace ringcheck::reference

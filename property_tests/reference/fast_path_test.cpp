@@ -23,14 +23,19 @@ using namespace reference;
 
 constexpr uint64_t kSeed = 0x123456789;
 
-// The plain form on the CPU, changed afterwards.
-FastPath changed(const std::function<void(Solution&)>& change) {
-  return {"fake", [](const reference::Group& group) { return group.q.is_cpu(); },
-          [change](const reference::Group& group, const Tiles& tiles) {
-            Solution solution = solve_plainly(group, tiles, {});
-            change(solution);
-            return solution;
-          }};
+void nothing(Solution&) {}
+
+// The plain forms on the CPU, changed afterwards: with gradients, and without.
+FastPath changed(const std::function<void(Solution&)>& solved, const std::function<void(Solution&)>& attended = nothing) {
+  const auto after = [](const auto& plainly, const std::function<void(Solution&)>& change) {
+    return [plainly, change](const reference::Group& group, const Tiles& tiles) {
+      Solution solution = plainly(group, tiles, {});
+      change(solution);
+      return solution;
+    };
+  };
+  return {"fake", [](const reference::Group& group) { return group.q.is_cpu(); }, after(attend_plainly, attended),
+          after(solve_plainly, solved)};
 }
 
 TEST(FastPath, NoneIsNoDifference) {
@@ -67,6 +72,17 @@ TEST(FastPath, AnyWrongTensorIsNoticedAndNamed) {
     }
 }
 
+TEST(FastPath, WhatIsWrongWithoutGradientsAloneIsNoticed) {
+  for (const Member& member : kMembers) {
+    if (member.tensor == &Solution::dq)
+      break;
+    const RegisteredFastPath path(changed(nothing, [&](Solution& s) { (s.*member.tensor).view(-1)[17] += 1e-6; }));
+    const auto found = device_difference(at::kCPU, kSeed);
+    ASSERT_TRUE(found.has_value()) << member.name;
+    EXPECT_THAT(*found, testing::HasSubstr(std::string("without gradients, differs from the plain form in ") + member.name));
+  }
+}
+
 // The start of a run on such a device.
 TEST(FastPath, AWrongOneFailsTheSelfTest) {
   EXPECT_NO_THROW(parity::test_devices({at::kCPU, at::kCPU}));
@@ -80,14 +96,14 @@ TEST(FastPath, AWrongOneFailsTheSelfTest) {
   }
 }
 
-// solve() takes the path while it is registered, and only where it applies.
+// solve() and attend() take the path while it is registered, and only where it applies.
 TEST(FastPath, IsTakenWhileItLives) {
   const Inputs in = draw({}, {Causal{}, 48}, 3);
   const Tensors plain = attention(in);
   {
-    const RegisteredFastPath path(changed([](Solution& s) { s.o.fill_(7); }));
+    const RegisteredFastPath path(changed([](Solution& s) { s.o.fill_(7); }, [](Solution& s) { s.o.fill_(8); }));
     EXPECT_TRUE((attention(in).o == 7).all().item<bool>());
-    EXPECT_TRUE((judge(in, Contract{}, 1, reference::Rope{}).value.o == 7).all().item<bool>());
+    EXPECT_TRUE((judge(in, Contract{}, 1, reference::Rope{}).value.o == 8).all().item<bool>());
   }
   {
     FastPath elsewhere = changed([](Solution& s) { s.o.fill_(7); });

@@ -101,6 +101,10 @@ TEST_F(FusedReference, IsThePlainForm) {
     for (const auto& [name, member] : kMembers)
       if (!same_bits(fused.*member, again.*member))
         RC_FAIL(std::string(name) + " has other bits the second time");
+    const Solution attended = path->attend(group, cut);
+    for (const auto& [name, member] : kMembers)
+      if ((attended.*member).defined() && !same_bits(fused.*member, attended.*member))
+        RC_FAIL(std::string(name) + " has other bits without gradients");
   }));
 }
 

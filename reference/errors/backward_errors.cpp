@@ -36,25 +36,27 @@ Errors of_columns(const Error& e, Range columns) {
 
 // Sums over the keys of a row.
 struct KeySums {
+  at::Tensor t_k;    // [pairs, rows, dim], of T k
   at::Tensor p_k;    // [pairs, rows, dim], of P k
   at::Tensor terms;  // [3, pairs, rows, dim]: of P sigma^G k, (B^T + |T| chain) |k|, and
                      // ((sigma^T)^2 + T^2 chain) k^2
 };
 
-// Formula (7) from its sums.
-Error dq_error(const ErrorModel& model, const StripView& strip, const ForwardErrors& forward,
+// dQ and formula (7) from their sums.
+Gradient dq_of(const ErrorModel& model, const StripView& strip, const ForwardErrors& forward,
                const KeySums& sums, const Error& chain) {
-  const Error error{at::empty_like(strip.dq), at::empty_like(strip.dq)};
+  const at::Tensor dq = sums.t_k * strip.scale;
+  const Error error{at::empty_like(dq), at::empty_like(dq)};
   const at::Tensor flushed = model.flushed(strip.keys);
-  QueryGradientFormula formula{{formula_of(model, strip.dq, sums.terms, flushed, error)}};
+  QueryGradientFormula formula{{formula_of(model, dq, sums.terms, flushed, error)}};
   formula.scale = std::abs(strip.scale);
   formula.partials = model.world;
   formula.p_k = elements(sums.p_k);
   formula.delta = of_rows(forward.delta);
   formula.lse = of_rows(forward.lse);
   formula.chain_variance = elements(chain.variance);
-  evaluate(formula, strip.sum.numel(), strip.dq.device());
-  return error;
+  evaluate(formula, strip.sum.numel(), dq.device());
+  return {dq, error};
 }
 
 }  // namespace
@@ -65,13 +67,15 @@ BackwardErrors::BackwardErrors(const ErrorModel& model, const Keys& keys, const 
       room_(room),
       dk_chain_(chain_error(model, keys.queries, model.world)),
       dv_chain_(chain_error(model, keys.queries, 0)),
+      t_q_(at::zeros_like(keys.k.value())),
+      p_d_o_(at::zeros_like(keys.v.value())),
       dk_(at::zeros_like(keys.k.all)),
       dv_(at::zeros_like(keys.v.all)),
       p_delta_q_(at::zeros_like(keys.k.value())),
       p_g_q_(at::zeros_like(keys.k.value())) {}
 
-Error BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& forward,
-                                Scores& scores, const std::function<void()>& tick) {
+Gradient BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& forward,
+                                   Scores& scores, const std::function<void()>& tick) {
   const at::Tensor sigma_lse = forward.lse.variance.sqrt();
   const Rows rows{strip,
                   forward,
@@ -84,13 +88,14 @@ Error BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& for
   for (auto tile = strip.strip.tiles.rbegin(); tile != strip.strip.tiles.rend(); ++tile) {
     const Operand k = keys_.k.rows(tile->columns);
     const ScoreGradients t = gradients(rows, *tile, scores.take(*tile));
+    add_product(sums.t_k, t.dk.value(), k.value());
     add_product(sums.p_k, t.dv.value(), k.value());
     add_products(sums.terms, t.dq, k);
     add_to_keys(rows, tile->columns, t);
     if (tick)
       tick();
   }
-  return dq_error(model_, strip, forward, sums, rows.dq_chain);
+  return dq_of(model_, strip, forward, sums, rows.dq_chain);
 }
 
 ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
@@ -109,6 +114,7 @@ ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
   formula.dq_bound = writable(dq.bound());
   formula.dq_variance = writable(dq.variance());
   formula.delta = elements(strip.delta);
+  formula.keys = elements(strip.keys);
   formula.delta_error = of_rows(rows.forward.delta);
   formula.lse_error = of_rows(rows.forward.lse);
   formula.dq_chain = of_rows(rows.dq_chain);
@@ -119,24 +125,26 @@ ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
 }
 
 void BackwardErrors::add_to_keys(const Rows& rows, Range columns, const ScoreGradients& t) {
+  add_to_columns(t_q_, columns, t.dk.value(), rows.strip.q.value());
+  add_to_columns(p_d_o_, columns, t.dv.value(), rows.strip.d_o.value());
   add_to_columns(dk_, columns, t.dk, rows.q);
   add_to_columns(dv_, columns, t.dv, rows.d_o);
   add_to_columns(p_delta_q_, columns, t.dv.value(), rows.q_sigma_delta);
   add_to_columns(p_g_q_, columns, t.dq.value(), rows.strip.q.value());
 }
 
-Error BackwardErrors::dk(double scale, const at::Tensor& dk) const {
+Gradient BackwardErrors::dk(double scale) const {
   KeyGradientFormula formula;
   formula.scale = std::abs(scale);
   formula.p_delta = elements(p_delta_q_);
   formula.p_g = elements(p_g_q_);
-  return key_error(formula, dk, dk_, dk_chain_);
+  return of_keys(formula, t_q_ * scale, dk_, dk_chain_);
 }
 
-Error BackwardErrors::dv(const at::Tensor& dv) const { return key_error({}, dv, dv_, dv_chain_); }
+Gradient BackwardErrors::dv() const { return of_keys({}, p_d_o_, dv_, dv_chain_); }
 
-Error BackwardErrors::key_error(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
-                                const Error& chain) const {
+Gradient BackwardErrors::of_keys(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
+                                 const Error& chain) const {
   const Error error{at::empty_like(value), at::empty_like(value)};
   const auto of_pairs = [&](const at::Tensor& of_keys) {
     return of_keys.expand({value.size(0), -1, -1}).contiguous();
@@ -146,7 +154,7 @@ Error BackwardErrors::key_error(KeyGradientFormula formula, const at::Tensor& va
   formula.partials = model_.world * keys_.shared;
   formula.chain_variance = elements(variance);
   evaluate(formula, flushed.numel(), value.device());
-  return error;
+  return {value, error};
 }
 
 }  // namespace ringcheck::reference

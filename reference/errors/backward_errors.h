@@ -22,20 +22,25 @@ struct ScoreGradients {
   Terms dv;  // P, and what is summed with |dO| and dO^2
 };
 
-// The errors of the gradients of a group, strip by strip, without the rounding of stored results.
+// In float64, and its error, without the rounding of stored results.
+struct Gradient {
+  at::Tensor value;
+  Error error;
+};
+
+// The gradients of a group and their errors, strip by strip: dV = P^T dO, dQ = scale T K, dK = scale T^T Q.
 // sigma^D, sigma^L and sigma^G belong to delta, LSE and G = dO v^T; T is dS.
 class BackwardErrors {
  public:
   BackwardErrors(const ErrorModel& model, const Keys& keys, const Room& room);
 
-  // Formulas (6) and (7): the error of dQ in the rows of the strip. What the strip brings to the
-  // errors of dK and dV is remembered.
-  Error add_strip(const StripView& strip, const ForwardErrors& forward, Scores& scores,
+  // Formulas (6) and (7): dQ in the rows of the strip. What the strip brings to dK and dV is remembered.
+  Gradient add_strip(const StripView& strip, const ForwardErrors& forward, Scores& scores,
                   const std::function<void()>& tick);
 
   // Formulas (8) and (9), after all strips.
-  Error dk(double scale, const at::Tensor& dk) const;
-  Error dv(const at::Tensor& dv) const;
+  Gradient dk(double scale) const;
+  Gradient dv() const;
 
  private:
   struct Rows {
@@ -47,14 +52,16 @@ class BackwardErrors {
   };
   ScoreGradients gradients(const Rows& rows, const Tile& tile, const Terms& scores) const;
   void add_to_keys(const Rows& rows, Range columns, const ScoreGradients& t);
-  Error key_error(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
-                  const Error& chain) const;
+  Gradient of_keys(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
+                   const Error& chain) const;
 
   const ErrorModel& model_;
   const Keys& keys_;
   const Room& room_;
   Error dk_chain_, dv_chain_;  // [1, seq, 1]
-  // Sums over the queries of a key, [3, pairs, seq, channels].
+  // Sums over the queries of a key.
+  at::Tensor t_q_, p_d_o_;  // [pairs, seq, dim] and [pairs, seq, dim_v], of T q and P dO
+  // [3, pairs, seq, channels].
   at::Tensor dk_;  // of T sigma^L q, of [B^T + P B^D + |T| (B^L + u_in + chain)] |q|, and of the
                    // like squared
   at::Tensor dv_;  // of P sigma^L dO, of [P (B^E + B^L + 2 u_in + chain) + rho_p(P) + e_P] |dO|,

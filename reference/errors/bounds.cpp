@@ -124,7 +124,7 @@ Judgement Judge::operator()(Range pairs, at::Device device) const {
 Judgement Judge::everything(Range pairs, at::Device device) const {
   const Tiles cut = tiles(runs_, tiling_, device);
   const Group group = grouped(inputs_, pairs, device);
-  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, models_, tiling_.tick);
+  Estimate e = estimate(attend(group, cut, tiling_.tick), group, cut, models_, tiling_.tick);
   return finished(std::move(e), cut, {});
 }
 
@@ -134,7 +134,7 @@ Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
   const Tiles cut = tiles(of_queries(runs_, queries), wide, device);
   const Slots slots{.queries = indexes(queries), .keys = {}};
   const Group group = grouped(inputs_, pairs, device, slots);
-  Estimate e = estimate(solve(group, cut, tiling_.tick), group, cut, models_, tiling_.tick);
+  Estimate e = estimate(attend(group, cut, tiling_.tick), group, cut, models_, tiling_.tick);
   for (Tensors* t : {&e.value, &e.bound, &e.variance})
     t->dk = t->dv = at::Tensor();  // sums over the sampled queries only
   return finished(std::move(e), cut, slots);

@@ -22,18 +22,18 @@ Tensors empty_rows(const Group& group) {
           .dv = {}};
 }
 
-void add_keys(Estimate& e, const BackwardErrors& errors, const Group& group) {
-  const Error dk = errors.dk(group.scale, e.value.dk), dv = errors.dv(e.value.dv);
-  e.bound.dk = dk.bound, e.variance.dk = dk.variance;
-  e.bound.dv = dv.bound, e.variance.dv = dv.variance;
+void add_keys(Estimate& e, const BackwardErrors& backward, const Group& group) {
+  const Gradient dk = backward.dk(group.scale), dv = backward.dv();
+  e.value.dk = dk.value, e.bound.dk = dk.error.bound, e.variance.dk = dk.error.variance;
+  e.value.dv = dv.value, e.bound.dv = dv.error.bound, e.variance.dv = dv.error.variance;
 }
 
 }  // namespace
 
-Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
+Estimate estimate(const Solution& attended, const Group& group, const Tiles& tiles,
                   const ErrorModels& models, const std::function<void()>& tick) {
   const Keys keys = keys_of(group, tiles);
-  Estimate e{{truth.o, truth.lse, truth.dq, truth.dk, truth.dv}, empty_rows(group), empty_rows(group)};
+  Estimate e{{attended.o, attended.lse, at::zeros_like(group.q), {}, {}}, empty_rows(group), empty_rows(group)};
   const Room room = Room::for_largest(tiles, group);
   BackwardErrors backward(models.backward, keys, room);
   const bool differences = models.forward.contract.u_d > 0;
@@ -42,19 +42,20 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
   for (const Strip& strip : tiles.strips) {
     if (strip.tiles.empty())
       continue;
-    StripView view = view_of(strip, group, truth, tiles);
+    StripView view = view_of(strip, group, attended, tiles);
     if (differences)
       view.largest_v = stacked(largest_v, strip.rows).contiguous();
     Scores scores(view, keys, room);
     const ForwardErrors forward = forward_errors(models.forward, view, keys, scores, room);
-    const Error dq = backward.add_strip(view, forward, scores, tick);
+    const Gradient dq = backward.add_strip(view, forward, scores, tick);
     const auto write = [&](at::Tensor Tensors::*field, const Error& error) {
       unstack(e.bound.*field, strip.rows, error.bound);
       unstack(e.variance.*field, strip.rows, error.variance);
     };
     write(&Tensors::o, forward.o);
     write(&Tensors::lse, forward.lse);
-    write(&Tensors::dq, dq);
+    write(&Tensors::dq, dq.error);
+    unstack(e.value.dq, strip.rows, dq.value);
   }
   add_keys(e, backward, group);
   return e;
@@ -63,7 +64,7 @@ Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
 Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& group,
                        const Tiles& tiles, const ErrorModels& models,
                        const std::function<void()>& tick) {
-  const Solution given = differentiate(group, tiles, o, lse, tick);
+  const Solution given = as_attended(group, tiles, o, lse);
   const Keys keys = keys_of(group, tiles);
   const Room room = Room::for_largest(tiles, group);
   BackwardErrors backward(models.backward, keys, room);
@@ -75,7 +76,6 @@ Estimate estimate_from(const at::Tensor& o, const at::Tensor& lse, const Group& 
     backward.add_strip(view, errors_of_given(models.forward, view), scores, tick);
   }
   Estimate e;
-  e.value.dk = given.dk, e.value.dv = given.dv;
   add_keys(e, backward, group);
   return e;
 }

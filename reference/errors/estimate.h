@@ -13,12 +13,12 @@
 namespace ringcheck::reference {
 
 // The truth of a group and its errors, in the shapes of a Solution; those of the gradients without
-// the rounding of stored results.
+// the rounding of stored results. The gradients themselves come of the same pass as their errors.
 struct Estimate {
   Tensors value, bound, variance;
 };
 
-Estimate estimate(const Solution& truth, const Group& group, const Tiles& tiles,
+Estimate estimate(const Solution& attended, const Group& group, const Tiles& tiles,
                   const ErrorModels& models, const std::function<void()>& tick);
 
 // dK and dV alone, as they follow from an o and an lse of the implementation.

@@ -11,14 +11,15 @@
 
 namespace ringcheck::reference {
 
-// A faster way to solve() some groups. It gives what solve_plainly() gives, to rounding.
+// A faster way to attend() and solve() some groups. It gives what the plain forms give, to rounding.
 struct FastPath {
   std::string name;
   std::function<bool(const Group&)> applies;
+  std::function<Solution(const Group&, const Tiles&)> attend;
   std::function<Solution(const Group&, const Tiles&)> solve;
 };
 
-// While it lives, solve() takes this path wherever it applies. What links CUDA is in a library of
+// While it lives, attend() and solve() take this path wherever it applies. What links CUDA is in a library of
 // its own, which registers its path when it is loaded; no case may be running then.
 class RegisteredFastPath {
  public:

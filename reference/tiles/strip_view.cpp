@@ -63,13 +63,13 @@ at::Tensor largest_seen(const Keys& keys, const Tiles& tiles) {
   return largest;
 }
 
-StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
+StripView view_of(const Strip& strip, const Group& group, const Solution& attended,
                   const Tiles& tiles) {
   const auto rows = [&](const at::Tensor& x) { return stacked(x, strip.rows).contiguous(); };
   const auto runs = [&](const at::Tensor& edge) {
     return edge.narrow(0, strip.rows.begin, strip.rows.size);
   };
-  const at::Tensor sum = rows(solution.sum);
+  const at::Tensor sum = rows(attended.sum);
   const at::Tensor blind = sum == 0;
   return {.strip = strip,
           .scale = group.scale,
@@ -78,13 +78,12 @@ StripView view_of(const Strip& strip, const Group& group, const Solution& soluti
           .q = Operand::of(stacked(group.q, strip.rows)),
           .scaled_q = Operand::of(stacked(group.q, strip.rows) * group.scale),
           .d_o = Operand::of(stacked(group.d_o, strip.rows)),
-          .o = rows(solution.o),
-          .dq = rows(solution.dq),
-          .max = rows(solution.max),
+          .o = rows(attended.o),
+          .max = rows(attended.max),
           .sum = sum.masked_fill(blind, 1),
-          .lse = rows(solution.lse).masked_fill(blind, 0),
-          .delta = rows(solution.delta),
-          .keys = rows(tiles.keys.expand_as(solution.sum)),
+          .lse = rows(attended.lse).masked_fill(blind, 0),
+          .delta = rows(attended.delta),
+          .keys = rows(tiles.keys.expand_as(attended.sum)),
           .largest_v = {}};
 }
 

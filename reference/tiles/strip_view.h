@@ -58,7 +58,7 @@ Keys keys_of(const Group& group, const Tiles& tiles);
 // [pairs, queries, dim_v].
 at::Tensor largest_seen(const Keys& keys, const Tiles& tiles);
 
-// The solved queries of a strip, heads stacked. `rows` is shared * strip rows.
+// The queries of a strip and what they attend, heads stacked. `rows` is shared * strip rows.
 struct StripView {
   const Strip& strip;
   double scale;
@@ -67,7 +67,6 @@ struct StripView {
   Operand scaled_q;       // scale q
   Operand d_o;            // [pairs, rows, dim_v]
   at::Tensor o;           // [pairs, rows, dim_v]
-  at::Tensor dq;          // [pairs, rows, dim]
   at::Tensor max;         // [pairs, rows, 1]
   at::Tensor sum;         // [pairs, rows, 1]; 1 where a query sees no key
   at::Tensor lse;         // [pairs, rows, 1]; 0 where a query sees no key
@@ -75,7 +74,7 @@ struct StripView {
   at::Tensor keys;        // [pairs, rows, 1]: how many keys a row sees
   at::Tensor largest_v;   // [pairs, rows, dim_v]: of those; undefined where nobody asks
 };
-StripView view_of(const Strip& strip, const Group& group, const Solution& solution,
+StripView view_of(const Strip& strip, const Group& group, const Solution& attended,
                   const Tiles& tiles);
 
 // What the formulas need to know of a tile, and of its scores.

@@ -128,6 +128,7 @@ struct BackwardFormula : ScoreFormula {
   double* dq_bound = nullptr;     // what dQ sums with |k|
   double* dq_variance = nullptr;  // what dQ sums with k^2
   const double* delta = nullptr;  // a row
+  const double* keys = nullptr;   // a row: how many it sees
   Errors delta_error{}, lse_error{}, dq_chain{};  // a row
   Errors dk_chain{}, dv_chain{};                  // a column
 
@@ -135,7 +136,9 @@ struct BackwardFormula : ScoreFormula {
     const int64_t i = row * columns + column;
     const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
     const auto [P, e] = score(row, column);
-    const double P2 = P * P, G = g[i], D = delta[row], x = G - D, size = ::fabs(x);
+    const double P2 = P * P, G = g[i], D = delta[row];
+    // The softmax of a single score is 1, whatever the score.
+    const double x = keys[row] == 1 ? 0 : G - D, size = ::fabs(x);
     const double T = P * x, T2 = T * T, lost = ::fmin(P, eta_e);  // of P where it underflows
     const PairError product = product_error(dim_v, G, g_size[i], g_square[i]);
     const double rounding = operand_rounding(::fabs(T), eta_p);
