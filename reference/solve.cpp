@@ -17,7 +17,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class StripSolver {
  public:
   StripSolver(const Group& group, const Strip& strip)
-      : group_(group), strip_(strip), q_(stacked(group.q, strip.rows)) {}
+      : group_(group), strip_(strip), q_(stacked(group.q, strip.rows)), scaled_q_(q_ * group.scale) {}
 
   // max = the largest score, sum = the sum of e^(s - max), O = the sum of e^(s - max) v / sum.
   void forward(const Solution& solution, const std::function<void()>& tick) {
@@ -67,7 +67,7 @@ class StripSolver {
     if (scored_ == &tile)
       return scores_;
     scored_ = &tile;
-    scores_ = at::bmm(q_, rows(group_.k, tile.columns).mT()).mul_(group_.scale);
+    scores_ = at::bmm(scaled_q_, rows(group_.k, tile.columns).mT());
     hide(scores_, tile, -kInfinity);
     return scores_;
   }
@@ -79,8 +79,8 @@ class StripSolver {
 
   const Group& group_;
   const Strip& strip_;
-  const at::Tensor q_;        // [pairs, shared * rows, dim]
-  at::Tensor max_, divisor_;  // [pairs, shared * rows, 1]
+  const at::Tensor q_, scaled_q_;  // [pairs, shared * rows, dim]
+  at::Tensor max_, divisor_;       // [pairs, shared * rows, 1]
   mutable const Tile* scored_ = nullptr;
   mutable at::Tensor scores_;
 };
