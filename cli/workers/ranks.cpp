@@ -122,8 +122,10 @@ class Rank {
                                                  : std::chrono::milliseconds(std::chrono::hours(12)));
     own_.share(*together);
     enter({"self-test"});
-    if (job_->rank() == 0)  // the rank that judges
+    if (job_->rank() == 0) {  // the rank that judges
       parity::test_before(cases_, options_.judging, judging_with(options_.planted));
+      parity::test_devices_of(cases_);
+    }
     together->agree_max(int64_t{0});
     std::vector<reports::CaseResult> results;
     for (size_t i = 0; i < cases_.size(); ++i) {

@@ -172,8 +172,10 @@ class Supervision {
     for (const size_t index : pending)
       cases.push_back(cases_[index]);
     const Indexes all = pending;
+    // Workers that test one GPU at once would keep each other from their cases: the first one does.
+    const bool devices_tested = parity::any_on_cuda(cases) && devices_tested_.exchange(true);
     WorkerGroup workers(transport, cases, options_.judging,
-                        {options_.planted, options_.bundles, options_.transport, options_.timelines});
+                        {options_.planted, options_.bundles, options_.transport, options_.timelines, devices_tested});
 
     uint64_t progress = 0;
     auto alive = Clock::now();
@@ -254,6 +256,7 @@ class Supervision {
   std::vector<std::optional<CaseResult>> results_;
   std::mutex finishing_;
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> devices_tested_ = false;  // by a worker, before its first case
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ struct Options {
   std::string cases, status, results, oracles, planted, inspect, plugin, bundles;
   int64_t sample = 0;
   bool timelines = false;
+  bool devices_tested = false;  // by a worker before this one
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
   std::string transport = kUsualGpuTransport;
 };
@@ -84,6 +85,7 @@ parity::Judging judging_of(const Options& options) {
 bool passes_self_test(const std::vector<parity::Case>& cases, const Options& options) {
   try {
     parity::test_before(cases, judging_of(options), judging_with(options.planted));
+    if (!options.devices_tested) parity::test_devices_of(cases);
     return true;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << error.what() << std::endl;
@@ -242,6 +244,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--plant-in-judging", options->planted);
   program.add_option("--bundle", options->bundles);
   program.add_flag("--timeline", options->timelines);
+  program.add_flag("--devices-tested", options->devices_tested);
   program.add_option("--mpi", options->mpi);
   program.add_option("--transport", options->transport);
   program.add_option("--inspect", options->inspect);

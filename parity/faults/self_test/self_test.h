@@ -33,8 +33,8 @@ OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
 void examine_sample(int64_t sample, const AskOracle& judge, SelfTest& result);
 
 // Before any case is judged, where it is judged: all of the above for the oracles that these cases
-// will ask, the judge's own arithmetic, the reference and the closed forms against what is known,
-// and the devices of the cases. Throws SelfTestFailed, which says what first was wrong.
+// will ask, the judge's own arithmetic, the reference and the closed forms against what is known.
+// Their devices are test_devices_of()'s. Throws SelfTestFailed, which says what first was wrong.
 void test_before(const std::vector<Case>& cases, const Judging& judging,
                  const AskOracle& judge = judge_plainly);
 
