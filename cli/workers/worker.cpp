@@ -25,6 +25,7 @@
 #include "cli/transport.h"
 #include "cli/to_result.h"
 #include "cp/device/await.h"
+#include "cp/device/cuda_library.h"
 #include "cp/device/moment.h"
 #include "cp/error.h"
 #include "cp/worlds/job.h"
@@ -56,6 +57,8 @@ std::vector<parity::Case> read_cases(const std::string& path) {
   std::vector<parity::Case> cases;
   for (std::string line; std::getline(stream, line);)
     cases.push_back(parity::parse_case(line));
+  // Loads the library: a subject from outside does not, nor who tests no device.
+  if (parity::any_on_cuda(cases) && why_no_cuda()) throw UsageError(*why_no_cuda());
   return cases;
 }
 

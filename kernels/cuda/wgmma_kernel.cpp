@@ -11,6 +11,7 @@
 #include "cp/device/cuda_library.h"
 #include "kernels/cuda/wgmma_launch.h"
 #include "kernels/rows.h"
+#include "kernels/upright.h"
 
 namespace ringcheck {
 namespace {
@@ -75,7 +76,7 @@ class Wgmma final : public AttentionKernel {
     sizes.back() = kv.shape.dim_v;
     const Partial result = partial_for(list, sizes, q.q.options());
     if (list.empty()) return result;
-    const at::Tensor queries = upright(q.q, scores.scale), k = ready(kv.k()), v = ready(kv.v());
+    const at::Tensor queries = ready(upright(q.q, scores.scale)), k = ready(kv.k()), v = ready(kv.v());
     wgmma::forward(shape_of(list, queries, k, v, scores.scale),
                    {matrix(queries), matrix(k), matrix(v), matrix(result.out),
                     result.lse.mutable_data_ptr<float>()},
@@ -92,7 +93,7 @@ class Wgmma final : public AttentionKernel {
       return {at::zeros(q.q.sizes(), wide), at::zeros(kv.k().sizes(), wide),
               at::zeros(kv.v().sizes(), wide)};
     const Gradients sum{query_gradient_for(list, q.q), at::empty(kv.k().sizes(), wide), at::empty(kv.v().sizes(), wide)};
-    const at::Tensor queries = upright(q.q, scores.scale), k = ready(kv.k()), v = ready(kv.v());
+    const at::Tensor queries = ready(upright(q.q, scores.scale)), k = ready(kv.k()), v = ready(kv.v());
     const at::Tensor d_o = ready(saved.d_o);
     const at::Tensor lse = saved.lse.contiguous(), delta = saved.d.contiguous();
     wgmma::backward(shape_of(list, queries, k, v, scores.scale),
@@ -110,13 +111,6 @@ class Wgmma final : public AttentionKernel {
     // Copies of what is not laid out for the copy engine, of a negated q, of LSE and D.
     return result_bytes(
         shape, 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows);
-  }
-
- private:
-  // The scale is not below 0 in the kernel, whose hidden scores are -inf: its sign goes into q, and
-  // out of dQ.
-  static at::Tensor upright(const at::Tensor& q, double scale) {
-    return ready(scale < 0 ? q.neg() : q);
   }
 };
 
