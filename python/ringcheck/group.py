@@ -30,10 +30,13 @@ def there() -> Any:
 
 
 def left() -> None:
-    """There is none from here on."""
+    """There is none from here on. Others may stay in it: their next call may be in another one, or this rank's alone."""
+    import torch
     from torch import distributed
 
-    if distributed.is_initialized():
+    if torch.cuda.is_available():
+        broken_off()  # NCCL destroys a communicator only with all that are in it, and waits for them
+    elif distributed.is_initialized():
         distributed.destroy_process_group()
 
 
