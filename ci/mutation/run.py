@@ -30,13 +30,13 @@ AREAS = {
                      "judging_test", "comparison_test", "pass_contract_test", "padded_batch_test",
                      "rope_angles_test", "reproducible_test", "relation_test", "sampled_verification_test",
                      "sample_laws"],
-    "parity/oracles": ["self_test_oracles_test", "counters_alone_test", "rope_norms_test", "counters_test",
-                       "relation_test", "claims_of_relations_test", "circumstances_test", "held_memory_test",
+    "parity/oracles": ["self_test_oracles_test", "counters_alone_test", "returned_test", "rope_norms_test",
+                       "counters_test", "relation_test", "claims_of_relations_test", "circumstances_test", "held_memory_test",
                        "exact_sabotage_test", "sabotage_test", "reference_free_test", "exact_oracles_laws"],
     "reference": ["self_test_test", "reference_test", "reference_rope_test", "bounds_formulas_test",
                   "key_runs_laws", "fast_path_test", "reference_mpfr_test", "reference_laws", "bounds_test",
                   "sample_laws"],
-    "cp/ledger": ["ledger_test", "memory_test", "overlap_laws", "sabotage_test", "seconds_laws",
+    "cp/ledger": ["bypass_test", "ledger_test", "memory_test", "timeline_laws", "overlap_laws", "sabotage_test", "seconds_laws",
                   "context_parallel_ledger_laws"],
 }
 SMOKE = ["verify", "--verbose"]

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cmath>
+#include <regex>
+#include <string>
 
 #include "parity/judge/relation.h"
 #include "parity/judge/runner.h"
@@ -183,6 +185,32 @@ TEST(Relations, AVisibleNaNStaysInItsEntryHeadAndChannel) {
       EXPECT_EQ(verdict_of(test, "visible-nan", broken(spreads)), Status::kFail)
           << (tensor == &RankOutput::o ? "o" : "dv") << " along dimension " << dim;
     }
+}
+
+// Who keeps numbers is counted: under a causal mask all queries from the first one on see the NaN.
+TEST(Relations, WhoSeesANaNAndIsANumberIsCounted) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12/float32");
+  Breach numbers;
+  numbers.after = [](const Case&, const RankInput&, RankOutput& o) { o.o.nan_to_num_(0); };
+  parity::RunOptions options;
+  const parity::SharedSubject subject = broken(numbers);
+  options.subject = subject;
+  options.judging.oracles = {"visible-nan"};
+  const std::string found = testing::PrintToString(parity::verify(test, options).oracles.front().findings);
+  std::smatch words;
+  ASSERT_TRUE(std::regex_search(found, words, std::regex("position (\\d+) sees a NaN and is a number; so are (\\d+) more"))) << found;
+  EXPECT_EQ(std::stol(words[1]) + std::stol(words[2]) + 1, test.seq);
+}
+
+TEST(Relations, WhatNeedsMoreThanOneRankHasNoRunOfOne) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P1/b2/hq4/hkv2/s37/d8/dv12/float32");
+  int relations = 0;
+  for (const auto& [name, oracle] : parity::Oracles::all())
+    if (oracle.variations && oracle.needs == "more than one rank") {
+      EXPECT_TRUE(oracle.variations(test).empty()) << name;
+      ++relations;
+    }
+  EXPECT_GE(relations, 1);
 }
 
 // What a larger batch has beside the case is no zero: where it is added to the case, it shows.
