@@ -28,7 +28,7 @@ AREAS = {
     "parity/judge/recorded": ["recording_test", "dump_test", "cli_judging_test"],
     "parity/judge": ["self_test_test", "self_test_oracles_test", "tally_laws", "vacuity_test", "judged_test",
                      "judging_test", "comparison_test", "pass_contract_test", "padded_batch_test",
-                     "rope_angles_test", "reproducible_test", "relation_test", "sampled_verification_test",
+                     "rope_angles_test", "reproducible_test", "multiples_test", "relation_test", "sampled_verification_test",
                      "sample_laws"],
     "parity/oracles": ["self_test_oracles_test", "counters_alone_test", "returned_test", "rope_norms_test",
                        "counters_test", "relation_test", "claims_of_relations_test", "circumstances_test", "held_memory_test",
