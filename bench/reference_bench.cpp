@@ -47,19 +47,6 @@ void attention(benchmark::State& state, const parity::Case& test) {
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
-// Without the fast path that a GPU may have.
-void plain(benchmark::State& state, const parity::Case& test) {
-  const reference::Inputs inputs = inputs_of(test);
-  const at::Device device = inputs.q.device();
-  const reference::Tiling tiling = reference::tiling_for(inputs);
-  for (auto _ : state) {
-    const auto cut = reference::tiles(reference::key_runs(inputs.mask), tiling, device);
-    for (const reference::Range run : reference::runs_of_pairs(inputs, tiling))
-      finish(reference::solve_plainly(reference::grouped(inputs, run, device), cut, {}).dq);
-  }
-  state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
-}
-
 // Truth, bound and sigma together; its cost over the plain float64 passes is the price of a
 // verdict on every element.
 void judge(benchmark::State& state, const parity::Case& test) {
@@ -127,7 +114,7 @@ void add_gpu(std::vector<Benchmark>& list) {
         "cuda/hq" + std::to_string(heads) + grouped + "/s" + std::to_string(seq) + "/d128";
     using Body = void (*)(benchmark::State&, const parity::Case&);
     for (const auto& [name, body] : std::initializer_list<std::pair<const char*, Body>>{
-             {"plain", plain}, {"attention", attention}, {"judge", judge}})
+             {"attention", attention}, {"judge", judge}})
       list.push_back({std::string("reference/") + name + "/" + size,
                       [test, body = body](benchmark::State& state) { body(state, test); }});
   }

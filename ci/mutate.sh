@@ -22,8 +22,9 @@ while (($# > 0)); do
     *) options+=("$1") && shift ;;
   esac
 done
-[[ $shards =~ ^[1-9][0-9]*$ && $shards -le $(nproc) ]] || {
-  echo "mutate: --shards $shards: want 1 to $(nproc), the cores there are" >&2
+mapfile -t cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+[[ $shards =~ ^[1-9][0-9]*$ && $shards -le ${#cores[@]} ]] || {
+  echo "mutate: --shards $shards: want 1 to ${#cores[@]}, the cores there are" >&2
   exit 2
 }
 
@@ -58,20 +59,21 @@ if ((shards == 1)); then
   exit
 fi
 
-mapfile -t cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 each=$((${#cores[@]} / shards)) running=() lists=() worst=0
-for ((i = 1; i <= shards; ++i)); do worktree "$root/build/mutate-$i"; done
+for ((i = 1; i <= shards; ++i)); do
+  worktree "$root/build/mutate-$i"
+  lists+=("$root/build/mutate-$i/mutants.json")
+  cp "$list" "${lists[-1]}"
+done
 build "$root/build/mutate-1"  # what the others find in the compiler's cache
 for ((i = 1; i <= shards; ++i)); do
   own=$root/build/mutate-$i
-  lists+=("$own/build/mutants.json")
   (
     taskset --cpu-list --pid "$(IFS=, && echo "${cores[*]:(i - 1) * each:each}")" "$BASHPID" >/dev/null
     ((i == 1)) || build "$own"
     # shellcheck source=ci/environment.sh
     source "$own/ci/environment.sh"
-    cp "$list" "${lists[-1]}"
-    mutate "$own" "${lists[-1]}" --count $(((count + shards - 1) / shards)) --shard "$i/$shards"
+    mutate "$own" "${lists[i - 1]}" --count $(((count + shards - 1) / shards)) --shard "$i/$shards"
   ) &
   running+=($!)
 done

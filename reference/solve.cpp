@@ -101,17 +101,6 @@ Solution nothing_attended(const Group& group) {
 }  // namespace
 
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick) {
-  const FastPath* path = fast_path_of(group);
-  if (path == nullptr)
-    return solve_plainly(group, tiles, tick);
-  const Solution solution = path->solve(group, tiles);
-  if (tick)
-    tick();
-  return solution;
-}
-
-Solution solve_plainly(const Group& group, const Tiles& tiles,
-                       const std::function<void()>& tick) {
   Solution solution = nothing_attended(group);
   solution.dq = at::zeros_like(group.q);
   solution.dk = at::zeros_like(group.k);

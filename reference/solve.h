@@ -26,12 +26,10 @@ struct Solution {
   at::Tensor dv;     // [pairs, seq, dim_v]
 };
 
-// By a fast path where one applies (reference/tiles/fast_path.h), else plainly: two sweeps over the
-// tiles of a strip for max and sum, a third for the gradients. `tick` is called as Tiling says.
+// Two sweeps over the tiles of a strip for max and sum, a third for the gradients. `tick` is called as Tiling says.
 Solution solve(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
-Solution solve_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 
-// The same without gradients, which are undefined.
+// The same without gradients, which are undefined: by a fast path where one applies (reference/tiles/fast_path.h).
 Solution attend(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 Solution attend_plainly(const Group& group, const Tiles& tiles, const std::function<void()>& tick);
 

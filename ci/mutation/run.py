@@ -209,6 +209,12 @@ def of_today(known, mutants):
     return {name: dict(row, line=lines[name]) for name, row in known.items() if name in lines}
 
 
+def news(before, rows):
+    """Of a list that began as `before`, what was found since: other shards found the rest."""
+    found = lambda row: {field: value for field, value in row.items() if field != "line"}  # which may have moved
+    return {name: row for name, row in rows.items() if name not in before or found(row) != found(before[name])}
+
+
 def add(known, rows):
     """What another list says of an edit is newer; what was found out about it here stays."""
     for name, row in rows.items():
@@ -223,8 +229,9 @@ def main():
     tree = Tree(options.tree, options.preset)
     known = read_list(options.list)
     if options.add:
+        before = dict(known)
         for path in options.add:
-            add(known, read_list(path))
+            add(known, news(before, read_list(path)))
         write_list(options.list, of_today(known, tree.all_mutants("")))
         return
     known = of_today(known, tree.all_mutants(""))

@@ -62,6 +62,12 @@ class Shards(unittest.TestCase):
         self.assertEqual(sorted(known), ["a", "b", "c"])
 
 
+    def test_what_a_shard_did_not_ask_replaces_nothing(self):
+        before = {"a": {"line": 1, "result": "survived"}, "b": {"line": 2, "result": "survived"}}
+        lists = [{"a": {"line": 1, "result": "killed"}, "b": {"line": 3, "result": "survived"}},
+                 {"a": {"line": 4, "result": "survived"}, "b": {"line": 2, "result": "killed"}, "c": {"line": 5, "result": "killed"}}]
+        self.assertEqual([sorted(run.news(before, rows)) for rows in lists], [["a"], ["b", "c"]])
+
     def test_a_line_that_is_gone_is_forgotten_and_one_that_moved_is_where_it_is(self):
         stays, = [m for m in mutants_of("a.cpp", "  x += y;") if m.operator == "arithmetic"]
         moved = mutants_of("a.cpp", "\n\n  x += y;")

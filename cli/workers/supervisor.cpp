@@ -172,10 +172,11 @@ class Supervision {
     for (const size_t index : pending)
       cases.push_back(cases_[index]);
     const Indexes all = pending;
-    // Workers that test one GPU at once would keep each other from their cases: the first one does.
-    const bool devices_tested = parity::any_on_cuda(cases) && devices_tested_.exchange(true);
+    // Workers that test one GPU at once would keep each other from their cases: the first one does. What
+    // it finds, or its death, ends the run or leaves cases skipped, so that no run passes without.
+    const bool others_test = parity::any_on_cuda(cases) && devices_taken_.exchange(true);
     WorkerGroup workers(transport, cases, options_.judging,
-                        {options_.planted, options_.bundles, options_.transport, options_.timelines, devices_tested});
+                        {options_.planted, options_.bundles, options_.transport, options_.timelines, others_test});
 
     uint64_t progress = 0;
     auto alive = Clock::now();
@@ -216,6 +217,7 @@ class Supervision {
         explain(collect(workers.ranks(), workers.poll(), silent, output));
     workers.end();
     if (death.test < 0) {
+      devices_taken_ = false;
       skip(pending, "the worker did not start: " + in_a_line(output));
       pending.clear();
       return;
@@ -256,7 +258,7 @@ class Supervision {
   std::vector<std::optional<CaseResult>> results_;
   std::mutex finishing_;
   std::atomic<bool> stopping_ = false;
-  std::atomic<bool> devices_tested_ = false;  // by a worker, before its first case
+  std::atomic<bool> devices_taken_ = false;  // by a worker that tests them before its first case
 };
 
 }  // namespace

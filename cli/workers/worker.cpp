@@ -45,7 +45,7 @@ struct Options {
   std::string cases, status, results, oracles, planted, inspect, plugin, bundles;
   int64_t sample = 0;
   bool timelines = false;
-  bool devices_tested = false;  // by a worker before this one
+  bool no_device_test = false;  // another worker of the run does it
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
   std::string transport = kUsualGpuTransport;
 };
@@ -57,7 +57,11 @@ std::vector<parity::Case> read_cases(const std::string& path) {
   std::vector<parity::Case> cases;
   for (std::string line; std::getline(stream, line);)
     cases.push_back(parity::parse_case(line));
-  // Loads the library: a subject from outside does not, nor who tests no device.
+  return cases;
+}
+
+// Loads CUDA where the cases need it: a subject from outside does not, nor does who tests no device.
+std::vector<parity::Case> with_cuda(std::vector<parity::Case> cases) {
   if (parity::any_on_cuda(cases) && why_no_cuda()) throw UsageError(*why_no_cuda());
   return cases;
 }
@@ -88,7 +92,7 @@ parity::Judging judging_of(const Options& options) {
 bool passes_self_test(const std::vector<parity::Case>& cases, const Options& options) {
   try {
     parity::test_before(cases, judging_of(options), judging_with(options.planted));
-    if (!options.devices_tested) parity::test_devices_of(cases);
+    if (!options.no_device_test) parity::test_devices_of(cases);
     return true;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << error.what() << std::endl;
@@ -134,7 +138,7 @@ parity::RunOptions run_options(const Options& options) {
 }
 
 int run_threads(const Options& options) {
-  const std::vector<parity::Case> cases = read_cases(options.cases);
+  const std::vector<parity::Case> cases = with_cuda(read_cases(options.cases));
   const StatusFile status = StatusFile::open(options.status);
   status.note_signals();
   Results results(options.results);
@@ -210,7 +214,7 @@ int run_mpi(const Options& options) {
     job->abort(exit_codes::kDead);
   };
   try {
-    const std::vector<parity::Case> cases = read_cases(options.cases);
+    const std::vector<parity::Case> cases = with_cuda(read_cases(options.cases));
     std::unique_ptr<Results> results;
     if (job->rank() == 0)
       results = std::make_unique<Results>(options.results);
@@ -247,7 +251,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--plant-in-judging", options->planted);
   program.add_option("--bundle", options->bundles);
   program.add_flag("--timeline", options->timelines);
-  program.add_flag("--devices-tested", options->devices_tested);
+  program.add_flag("--no-device-test", options->no_device_test);
   program.add_option("--mpi", options->mpi);
   program.add_option("--transport", options->transport);
   program.add_option("--inspect", options->inspect);

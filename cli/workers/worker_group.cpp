@@ -89,7 +89,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
       result.words.push_back(value);
     }
   if (orders.timelines) result.words.push_back("--timeline");
-  if (orders.devices_tested) result.words.push_back("--devices-tested");
+  if (orders.others_test_devices) result.words.push_back("--no-device-test");
   if (!transport.mpirun.empty()) {
     for (const std::string& word : {std::string("--mpi"), std::to_string(transport.ranks),
                                     std::string("--transport"), orders.transport})

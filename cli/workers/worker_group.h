@@ -28,7 +28,7 @@ struct Orders {
   std::string bundles;
   std::string transport;  // between the GPUs of processes
   bool timelines = false;
-  bool devices_tested = false;  // by another worker of the run, which ends where they are wrong
+  bool others_test_devices = false;  // another worker of the run does
 };
 
 struct Finished {

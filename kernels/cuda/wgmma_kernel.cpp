@@ -108,7 +108,7 @@ class Wgmma final : public AttentionKernel {
   CallBytes call_bytes(const BlockShape& shape) const override {
     const int64_t rows = shape.batch * shape.q_heads * count(shape.visibility.queries());
     const int64_t slots = shape.batch * shape.kv_heads * count(shape.visibility.keys());
-    // Copies of what is not laid out for the copy engine, of a negated q, of LSE and D.
+    // Copies of what is not laid out for the copy engine, of an upright q, of LSE and D.
     return result_bytes(
         shape, 2 * (rows + slots) * (shape.dim + shape.dim_v) + 8 * rows);
   }

@@ -17,7 +17,7 @@ class SelfTestFailed : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// Before any case runs on GPUs: each of them makes the inputs that the CPU makes and tallies
+// Before a worker, the first of a run, judges on GPUs: each of them makes the inputs that the CPU makes and tallies
 // elements as it does, and on each the reference does what it does on the CPU and without its fast
 // path, on problems that are new in every run. Throws SelfTestFailed.
 void test_devices_of(const std::vector<Case>& cases);

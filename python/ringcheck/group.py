@@ -30,12 +30,12 @@ def there() -> Any:
 
 
 def left() -> None:
-    """There is none from here on. Others may stay in it: their next call may be in another one, or this rank's alone."""
+    """There is none from here on, for this rank: others stay in theirs until they are called with other ranks."""
     import torch
     from torch import distributed
 
     if torch.cuda.is_available():
-        broken_off()  # NCCL destroys a communicator only with all that are in it, and waits for them
+        broken_off()  # NCCL waits for all that are in a communicator before it destroys it
     elif distributed.is_initialized():
         distributed.destroy_process_group()
 

@@ -6,8 +6,7 @@
 
 struct CUstream_st;  // *cudaStream_t
 
-// Float64 attention and its gradients in one kernel a pass, on double-precision
-// tensor cores. All arrays are dense, in the memory of the current device, and
+// Float64 attention in one kernel, on double-precision tensor cores. All arrays are dense, in the memory of the current device, and
 // aligned to 16 bytes. The launches are asynchronous on the stream; a failed
 // launch throws std::runtime_error. The same inputs give the same bits.
 namespace ringcheck::reference {
@@ -43,22 +42,5 @@ struct FusedOutputs {
   double* sum = nullptr;  // [pairs, shared, seq]
 };
 void fused_forward(const FusedInputs& inputs, const FusedOutputs& outputs, CUstream_st* stream);
-
-// What backward needs of forward: lse = max + log(sum), delta = the sum over
-// channels of d_o * o.
-struct FusedSaved {
-  const double* d_o = nullptr;    // [pairs, shared, seq, dim_v]
-  const double* lse = nullptr;    // [pairs, shared, seq]
-  const double* delta = nullptr;  // [pairs, shared, seq]
-};
-struct FusedGradients {
-  double* dq = nullptr;  // [pairs, shared, seq, dim]
-  double* dk = nullptr;  // [pairs, seq, dim]
-  double* dv = nullptr;  // [pairs, seq, dim_v]
-};
-// The score of a query that sees one key has the gradient 0: its softmax is 1,
-// whatever the score.
-void fused_backward(const FusedInputs& inputs, const FusedSaved& saved,
-                    const FusedGradients& gradients, CUstream_st* stream);
 
 }  // namespace ringcheck::reference

@@ -21,38 +21,23 @@ bool applies(const Group& group) {
   return fused_supports(sizes_of(group));
 }
 
-const double* in(const at::Tensor& x) { return x.const_data_ptr<double>(); }
-double* out(const at::Tensor& x) { return x.mutable_data_ptr<double>(); }
-
-FusedInputs inputs_of(const Group& group, const Tiles& tiles) {
-  return {sizes_of(group), group.scale, in(group.q), in(group.k), in(group.v),
-          tiles.begin.const_data_ptr<int32_t>(), tiles.end.const_data_ptr<int32_t>()};
-}
-
 Solution attend_fused(const Group& group, const Tiles& tiles) {
   const c10::cuda::CUDAGuard current(group.q.device());
   const at::Tensor row = at::empty_like(group.q.select(-1, 0), at::MemoryFormat::Contiguous);
   Solution s{.o = at::empty_like(group.d_o), .max = row, .sum = at::empty_like(row),
              .lse = {}, .delta = {}, .dq = {}, .dk = {}, .dv = {}};
-  fused_forward(inputs_of(group, tiles), {out(s.o), out(s.max), out(s.sum)},
-                c10::cuda::getCurrentCUDAStream().stream());
+  const auto in = [](const at::Tensor& x) { return x.const_data_ptr<double>(); };
+  const auto out = [](const at::Tensor& x) { return x.mutable_data_ptr<double>(); };
+  const FusedInputs inputs{sizes_of(group), group.scale, in(group.q), in(group.k), in(group.v),
+                           tiles.begin.const_data_ptr<int32_t>(),
+                           tiles.end.const_data_ptr<int32_t>()};
+  fused_forward(inputs, {out(s.o), out(s.max), out(s.sum)}, c10::cuda::getCurrentCUDAStream().stream());
   s.lse = s.sum.log().add_(s.max);
   s.delta = (group.d_o * s.o).sum(-1);
   return s;
 }
 
-Solution solve_fused(const Group& group, const Tiles& tiles) {
-  const c10::cuda::CUDAGuard current(group.q.device());
-  Solution s = attend_fused(group, tiles);
-  s.dq = at::empty_like(group.q);
-  s.dk = at::empty_like(group.k);
-  s.dv = at::empty_like(group.v);
-  fused_backward(inputs_of(group, tiles), {in(group.d_o), in(s.lse), in(s.delta)},
-                 {out(s.dq), out(s.dk), out(s.dv)}, c10::cuda::getCurrentCUDAStream().stream());
-  return s;
-}
-
-const RegisteredFastPath registered({"fused", applies, attend_fused, solve_fused});
+const RegisteredFastPath registered({"fused", applies, attend_fused});
 
 }  // namespace
 }  // namespace ringcheck::reference

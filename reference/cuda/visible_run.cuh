@@ -15,7 +15,6 @@ constexpr unsigned kAll = 0xffffffffu;
 struct Run {
   int begin = 0, end = 0;
   __device__ bool empty() const { return begin >= end; }
-  __device__ bool single() const { return end - begin == 1; }
   __device__ bool sees(int key) const { return begin <= key && key < end; }
 };
 
@@ -64,22 +63,6 @@ struct Runs {
   }
   // The lanes of a warp take the queries first ... first + 15, twice.
   __device__ Run of_lane(int first) const { return (*this)[first + threadIdx.x % kTileRows]; }
-};
-
-// Of 32 tiles of queries, a bit each: does some query of it see one of 16 keys,
-// and each all of them?
-struct Sight {
-  unsigned touched = 0, covered = 0;
-
-  Sight() = default;
-  // Of the tiles from query `first` on, by a whole warp.
-  __device__ Sight(const Runs& runs, int first, int key) {
-    Hull hull;
-    for (int i = 0; i < kTileRows; ++i)
-      hull = join(hull, Hull(runs[first + threadIdx.x % kLanes * kTileRows + i]));
-    touched = __ballot_sync(kAll, hull.touches(key, kTileRows));
-    covered = __ballot_sync(kAll, hull.covers(key, kTileRows));
-  }
 };
 
 // What the warps of a block keep in shared memory to agree on the tiles they

@@ -146,8 +146,8 @@ Gradient BackwardErrors::dv() const { return of_keys({}, p_d_o_, dv_, dv_chain_)
 Gradient BackwardErrors::of_keys(KeyGradientFormula formula, const at::Tensor& value, const at::Tensor& sums,
                                  const Error& chain) const {
   const Error error{at::empty_like(value), at::empty_like(value)};
-  const auto of_pairs = [&](const at::Tensor& of_keys) {
-    return of_keys.expand({value.size(0), -1, -1}).contiguous();
+  const auto of_pairs = [&](const at::Tensor& of_each) {
+    return of_each.expand({value.size(0), -1, -1}).contiguous();
   };
   const at::Tensor flushed = of_pairs(model_.flushed(keys_.queries)), variance = of_pairs(chain.variance);
   static_cast<RowFormula&>(formula) = formula_of(model_, value, sums, flushed, error);

@@ -36,7 +36,7 @@ class BackwardErrors {
 
   // Formulas (6) and (7): dQ in the rows of the strip. What the strip brings to dK and dV is remembered.
   Gradient add_strip(const StripView& strip, const ForwardErrors& forward, Scores& scores,
-                  const std::function<void()>& tick);
+                     const std::function<void()>& tick);
 
   // Formulas (8) and (9), after all strips.
   Gradient dk(double scale) const;

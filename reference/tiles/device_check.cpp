@@ -51,31 +51,15 @@ double excess(const at::Tensor& fast, const at::Tensor& plain, const at::Tensor&
       .item<double>();
 }
 
-// Who differs most from the plain form, in units of what float64 may err, and in which tensor.
 struct Difference {
-  double times = 0;
-  std::string who;
+  double times = 0;  // the largest excess
   const char* tensor = "";
 
-  void note(double excess, const std::string& whose, const char* name) {
-    if (excess > times)
-      *this = {excess, whose, name};
+  void note(const char* name, const at::Tensor& fast, const at::Tensor& plain, const at::Tensor& bound) {
+    if (const double found = excess(fast, plain, bound); found > times)
+      *this = {found, name};
   }
 };
-
-void compare(Difference& worst, const std::string& who, const Solution& found, const Solution& plain, const Tensors& bound) {
-  const auto note = [&](const char* name, at::Tensor Solution::*of, const at::Tensor& allowed) {
-    worst.note(excess(found.*of, plain.*of, allowed), who, name);
-  };
-  note("o", &Solution::o, bound.o);
-  note("max", &Solution::max, bound.lse);
-  note("lse", &Solution::lse, bound.lse);
-  if (!found.dq.defined())
-    return;
-  note("dq", &Solution::dq, bound.dq);
-  note("dk", &Solution::dk, bound.dk);
-  note("dv", &Solution::dv, bound.dv);
-}
 
 // A problem and how it is printed.
 struct Trial {
@@ -100,7 +84,7 @@ struct Trial {
   }
 };
 
-// A fast path, and the gradients that are computed beside their bounds.
+// What verdicts are made of, O and LSE by a fast path where there is one and the gradients beside their bounds.
 std::optional<std::string> wrong_values(const Trial& trial) {
   const Group group = trial.group(trial.device);
   const FastPath* path = fast_path_of(group);
@@ -108,22 +92,26 @@ std::optional<std::string> wrong_values(const Trial& trial) {
     return std::nullopt;
   const Tiles cut = trial.cut(trial.device);
   const Contract float64{.u_a = 0x1p-53, .u_p = 0, .u_o = 0x1p-53, .eta_e = 0x1p-1022, .u_m = 0x1p-53};
-  const Solution plain = solve_plainly(group, cut, {});
-  const Estimate e = estimate(plain, group, cut, trial.model(float64), {});
-  Solution beside = plain;
-  beside.dq = e.value.dq, beside.dk = e.value.dk, beside.dv = e.value.dv;
+  const Solution plain = solve(group, cut, {});
+  const Estimate allowed = estimate(plain, group, cut, trial.model(float64), {});
+  const Solution attended = path == nullptr ? plain : path->attend(group, cut);
   Difference worst;
-  compare(worst, "what the reference computes beside its bounds", beside, plain, e.bound);
-  if (path != nullptr) {
-    const std::string name = "the fast path '" + path->name + "' of the reference";
-    compare(worst, name, path->solve(group, cut), plain, e.bound);
-    compare(worst, name + ", without gradients,", path->attend(group, cut), plain, e.bound);
+  worst.note("o", attended.o, plain.o, allowed.bound.o);
+  worst.note("max", attended.max, plain.max, allowed.bound.lse);
+  worst.note("lse", attended.lse, plain.lse, allowed.bound.lse);
+  if (worst.times <= 2) {  // both err; and what follows from O and LSE
+    const Tensors& gradients =
+        path == nullptr ? allowed.value : estimate(attended, group, cut, trial.model(float64), {}).value;
+    worst.note("dq", gradients.dq, plain.dq, allowed.bound.dq);
+    worst.note("dk", gradients.dk, plain.dk, allowed.bound.dk);
+    worst.note("dv", gradients.dv, plain.dv, allowed.bound.dv);
   }
-  if (worst.times <= 2)  // both err
+  if (worst.times <= 2)
     return std::nullopt;
   std::ostringstream text;
-  text << worst.who << " differs from the plain form in " << worst.tensor << " by " << worst.times
-       << " times the error of float64 arithmetic" << trial.text();
+  text << "the reference, " << (path == nullptr ? "" : "by its fast path '" + path->name + "', ")
+       << "differs from its plain form in " << worst.tensor << " by " << worst.times << " times the error of float64 arithmetic"
+       << trial.text();
   return text.str();
 }
 

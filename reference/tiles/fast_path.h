@@ -11,15 +11,14 @@
 
 namespace ringcheck::reference {
 
-// A faster way to attend() and solve() some groups. It gives what the plain forms give, to rounding.
+// A faster way to attend() in some groups. It gives what attend_plainly() gives, to rounding.
 struct FastPath {
   std::string name;
   std::function<bool(const Group&)> applies;
   std::function<Solution(const Group&, const Tiles&)> attend;
-  std::function<Solution(const Group&, const Tiles&)> solve;
 };
 
-// While it lives, attend() and solve() take this path wherever it applies. What links CUDA is in a library of
+// While it lives, attend() takes this path wherever it applies. What links CUDA is in a library of
 // its own, which registers its path when it is loaded; no case may be running then.
 class RegisteredFastPath {
  public:

@@ -205,12 +205,13 @@ TEST(SelfTest, SeesOneWrongElementOfTheReference) {
 
 // The whole way: a reference that is wrong where it is asked.
 TEST(SelfTest, ThrowsWhereTheReferenceIsWrong) {
-  const auto wrong = [](const reference::Group& group, const reference::Tiles& tiles) {
-    reference::Solution solution = reference::solve_plainly(group, tiles, {});
-    solution.o.view(-1)[5] += 1e-3;
-    return solution;
-  };
-  const reference::RegisteredFastPath path({"fake", [](const reference::Group&) { return true; }, wrong, wrong});
+  const reference::RegisteredFastPath path(
+      {"fake", [](const reference::Group&) { return true; },
+       [](const reference::Group& group, const reference::Tiles& tiles) {
+         reference::Solution solution = reference::attend_plainly(group, tiles, {});
+         solution.o.view(-1)[5] += 1e-3;
+         return solution;
+       }});
   try {
     test_before({}, {{"parity"}});
     FAIL() << "nothing was noticed";

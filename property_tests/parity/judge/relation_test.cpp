@@ -213,6 +213,13 @@ TEST(Relations, WhatNeedsMoreThanOneRankHasNoRunOfOne) {
   EXPECT_GE(relations, 1);
 }
 
+// Entries of different lengths have pads, also where no rank has more slots than another.
+TEST(Relations, ShorterEntriesHavePads) {
+  const auto runs = [](const char* text) { return parity::Oracles::at("pads").variations(parity::parse_case(text)).size(); };
+  EXPECT_EQ(runs("ring:p2p/contiguous/causal/P2/b2/hq4/hkv2/s32/d8/float32"), 0);
+  EXPECT_EQ(runs("ring:p2p/contiguous/causal/P2/b2/hq4/hkv2/s32/d8/float32/lengths:32+20"), 2);
+}
+
 // What a larger batch has beside the case is no zero: where it is added to the case, it shows.
 TEST(Relations, ALargerBatchShowsWhatLeaksIntoTheCase) {
   const Case test = parity::parse_case("ring:p2p/headtail/causal/P3/b2/hq4/hkv2/s37/d8/dv12/float32");
