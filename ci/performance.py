@@ -34,6 +34,7 @@ class Row:
         if parts["subject"] == "ours":
             how = "threads" if parts["world_kind"] == "thread" else f"processes over {parts.get('transport', 'nccl')}"
             self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
+            self.how += ", as a graph" if parts.get("launch") == "graph" else ""
         else:
             self.who = PEERS.get(parts["subject"], parts["subject"])
             self.how = ", ".join(filter(None, (parts["kernel"], parts.get("rotation"))))

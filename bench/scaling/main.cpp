@@ -33,22 +33,35 @@
 namespace ringcheck::bench {
 namespace {
 
+const std::map<std::string, Launch> kLaunches{{"calls", Launch::kCalls}, {"graph", Launch::kGraph}};
+
 struct Options {
   std::vector<std::string> cases;
   std::vector<std::string> transports;
+  std::vector<std::string> launches{"calls"};  // of kLaunches
   std::string json, figures;
   bool figures_given = false;
   int pairs = 10;
   int64_t sample = 0;
 };
 
+// What is no graph does not say so.
+void note_launch(Launch launch, std::map<std::string, std::string>& parts) {
+  if (launch == Launch::kGraph) parts["launch"] = "graph";
+}
+
+void note_launch(Launch launch, reports::CaseResult& test) {
+  note_launch(launch, test.parts);
+  if (launch == Launch::kGraph) test.name += " as a graph";
+}
+
 // The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
 // no speed.
-void measure(Worlds& worlds, const parity::Case& test, const std::string& transport,
+void measure(Worlds& worlds, const parity::Case& test, const std::string& transport, Launch launch,
              const Options& options, reports::Result& result) {
   worlds.over(transport);
   const auto begin = std::chrono::steady_clock::now();
-  const Judged judged = worlds.verify(test);
+  const Judged judged = worlds.verify(test, launch);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   const bool passes = judged.status == parity::Status::kPass;
   const std::string reason = passes ? "" : "it was not timed, as it does not pass: " + judged.why;
@@ -57,12 +70,14 @@ void measure(Worlds& worlds, const parity::Case& test, const std::string& transp
   result.cases.back().seconds = took.count();
   cli::note_sample(options.sample, result.cases.back());
   cli::note_transport(transport, result.cases.back());
+  note_launch(launch, result.cases.back());
   if (!passes) return;
-  const Alone alone = worlds.time_alone(test, options.pairs);
-  const Timing timing = worlds.time(test, options.pairs);
+  const Alone alone = worlds.time_alone(test, options.pairs, launch);
+  const Timing timing = worlds.time(test, options.pairs, launch);
   if (!worlds.speaks()) return;
   for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone})) {
     cli::note_transport(transport, measurement.parts);
+    note_launch(launch, measurement.parts);
     result.measurements.push_back(std::move(measurement));
   }
 }
@@ -120,11 +135,32 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
                                (options.sample > 0 ? " --sample " + std::to_string(options.sample) : "");
   if (parity::any_on_cuda(cases)) result.environment.device = describe_gpus();
   for (const parity::Case& test : cases)
-    for (const std::string& transport : transports_of(options)) measure(worlds, test, transport, options, result);
+    for (const std::string& transport : transports_of(options))
+      for (const std::string& launch : options.launches)
+        measure(worlds, test, transport, kLaunches.at(launch), options, result);
   result.summary = reports::summary_of(result.cases);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   result.environment.wall_seconds = wall.count();
   return result;
+}
+
+// Whether the ranks of every case can keep a pass as a graph. Throws cli::UsageError.
+void check_launches(const Options& options, const std::vector<parity::Case>& cases, bool launched) {
+  const auto asked = [](const std::vector<std::string>& words, const char* word) { return std::ranges::count(words, word) > 0; };
+  if (!asked(options.launches, "graph")) return;
+  const auto refuse = [](const std::string& what, const std::string& fix) {
+    throw cli::UsageError("--launch graph keeps a pass as a graph of the GPU, which " + what + "; " + fix);
+  };
+  for (const parity::Case& test : cases) {
+    if (test.device == "cpu") refuse("a case on the cpu does not have: " + parity::to_text(test), "use device cuda");
+    if (test.rope.pairing != Rope::Pairing::kNone)
+      refuse("does not make the angles of a rotary embedding: " + parity::to_text(test), "leave rope: out");
+    if (test.world > 1 && !launched)
+      refuse("holds what one process queues by itself, and " + std::to_string(test.world) + " threads wait for each other",
+             "start the ranks as processes (mpirun, torchrun), or use world 1");
+  }
+  if (asked(options.transports, "ipc"))
+    refuse("ranks over transport ipc cannot: their hosts meet while it is queued", "leave --transport ipc out");
 }
 
 int run(const Options& options) {
@@ -135,6 +171,7 @@ int run(const Options& options) {
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
   for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
+  check_launches(options, cases, launcher.has_value());
   if (launcher) worlds = ranks_of(*launcher, options.transports, options.sample);
   else worlds = threads(options.sample);
   reports::Result result;
@@ -179,6 +216,12 @@ int main(int argc, char** argv) {
       .add_option("--transport", options.transports,
                   ringcheck::cli::transport_help() + "; several: each case over one after the other")
       ->delimiter(',');
+  program
+      .add_option("--launch", options.launches,
+                  "calls: kernel by kernel; graph: each pass as a CUDA graph (one rank, or processes over NCCL); both: "
+                  "calls,graph")
+      ->delimiter(',')
+      ->check(CLI::IsMember(ringcheck::bench::kLaunches));
   const CLI::Option* figures = program.add_option(
       "--figures", options.figures, "what auto goes by, a result of this program; default: that of two H200");
   program.add_option("--json", options.json, "where to write what is printed");

@@ -62,13 +62,14 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
       each(one.forward_seconds, [&](double s) { return work.forward / s; }));
   add("forward_eta", "", "larger",
       {median(one.forward_seconds) / (median(timing.forward_seconds) * share)});
-  add("exposed_communication", "", "smaller", {timing.exposed_share});
-  add("attention", "", "larger", {timing.attention_share});
+  if (timing.exposed_share) add("exposed_communication", "", "smaller", {*timing.exposed_share});
+  if (timing.attention_share) add("attention", "", "larger", {*timing.attention_share});
   if (timing.peak_bytes)
     list.push_back({"peak_bytes", parts, "B", {static_cast<double>(*timing.peak_bytes)}, "smaller", {}});
   for (const auto& [tensor, error] : errors)
     list.push_back({"error_" + tensor, parts, "", {error}, "smaller", {}});
-  add("ledger_overhead", "", "smaller", each(timing.ledger_shares, seconds));
+  if (!timing.ledger_shares.empty())
+    add("ledger_overhead", "", "smaller", each(timing.ledger_shares, seconds));
   return list;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "cp/attention/graphed.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/subject/ours.h"
 
@@ -53,19 +54,7 @@ Took timed_pass(Communicator& comm, ContextParallel& attention, const parity::Pr
   return {comm.agree_max(own.seconds), comm.agree_max(own.processor)};
 }
 
-}  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) throw std::invalid_argument("no value has no median");
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
-  const Positions own = parity::layout_of(test).queries.at(comm.rank());
-  const parity::Problem local = parity::problem_on(comm.device(), test, own);
-  ContextParallel attention(comm, parity::options_of(test));
+Timing time_calls(Communicator& comm, ContextParallel& attention, const parity::Problem& local, int pairs) {
   for (int i = 0; i < 2; ++i) timed_pass(comm, attention, local, true);
   if (auto* allocator = allocator_of(comm.device())) allocator->resetPeakStats(comm.device().index());
   std::vector<double> forward, recorded, longer;
@@ -90,12 +79,48 @@ Timing time_passes(Communicator& comm, const parity::Case& test, int pairs) {
           peak};
 }
 
-Alone time_alone(Communicator& comm, const parity::Case& test, int pairs) {
+// From when every rank is there until the last one is done.
+double timed_replay(Communicator& comm, Graphed& graphs, bool both) {
+  comm.agree_max(int64_t{0});
+  const double begin = comm.ledger().host_seconds();
+  graphs.forward();
+  if (both) graphs.backward();
+  comm.finish();
+  return comm.agree_max(comm.ledger().host_seconds() - begin);
+}
+
+Timing time_replays(Communicator& comm, ContextParallel& attention, const parity::Problem& local, int count) {
+  Graphed graphs(attention, local.q, local.k, local.v, local.d_o);
+  for (int i = 0; i < 2; ++i) timed_replay(comm, graphs, true);
+  Timing timing;
+  for (int i = 0; i < count; ++i) timing.forward_seconds.push_back(timed_replay(comm, graphs, false));
+  for (int i = 0; i < count; ++i) timing.seconds.push_back(timed_replay(comm, graphs, true));
+  return timing;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) throw std::invalid_argument("no value has no median");
+  std::ranges::sort(values);
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Timing time_passes(Communicator& comm, const parity::Case& test, int pairs, Launch launch) {
+  const Positions own = parity::layout_of(test).queries.at(comm.rank());
+  const parity::Problem local = parity::problem_on(comm.device(), test, own);
+  ContextParallel attention(comm, parity::options_of(test));
+  const auto timed = launch == Launch::kGraph ? time_replays : time_calls;
+  return timed(comm, attention, local, pairs);
+}
+
+Alone time_alone(Communicator& comm, const parity::Case& test, int pairs, Launch launch) {
   parity::Case alone = test;
   alone.world = 1;
   const auto self = comm.split(comm.rank(), 0);
   Timing own;
-  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, alone, pairs);
+  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, alone, pairs, launch);
   const auto slowest = [&](const std::vector<double>& samples) {
     return comm.agree_max(samples.empty() ? 0 : median(samples));
   };

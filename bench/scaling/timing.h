@@ -11,11 +11,15 @@
 
 namespace ringcheck::bench {
 
-// What a case took. Times are of the slowest rank, one for each pair of passes.
+// How a pass is given to its device: kernel by kernel, or as a graph that was made before.
+enum class Launch { kCalls, kGraph };
+
+// What a case took. Times are of the slowest rank, one for each pair of passes. A graph has no ledger,
+// and its memory is that of the pass that it was made of: it leaves the rest out.
 struct Timing {
   std::vector<double> forward_seconds, seconds;  // forward alone; forward and backward
-  double exposed_share = 0;    // of the last pass: communication that no attention kernel covered
-  double attention_share = 0;  // of the last pass: attention kernels were at work
+  std::optional<double> exposed_share;    // of the last pass: communication that no attention kernel covered
+  std::optional<double> attention_share;  // of the last pass: attention kernels were at work
   // How much longer a pass takes because the ledger records it; on a CPU how much more of the
   // processor it takes, which other programs do not disturb.
   std::vector<double> ledger_shares;
@@ -30,12 +34,13 @@ struct Alone {
   double slowest_seconds = 0, slowest_forward_seconds = 0;
 };
 
-// Runs passes in pairs, one of which the ledger records, after two to warm up. Collective.
-Timing time_passes(Communicator& comm, const parity::Case& test, int pairs);
+// Runs passes in pairs, one of which the ledger records, after two to warm up; or so many replays after
+// two. Collective.
+Timing time_passes(Communicator& comm, const parity::Case& test, int pairs, Launch launch);
 
 // Every rank runs all of it by itself, at the same time; ranks on CPUs, which share them, leave that to
 // rank 0. Collective.
-Alone time_alone(Communicator& comm, const parity::Case& test, int pairs);
+Alone time_alone(Communicator& comm, const parity::Case& test, int pairs, Launch launch);
 
 // The median. Throws std::invalid_argument where there is no value.
 double median(std::vector<double> values);

@@ -13,6 +13,7 @@
 #include "cp/worlds/job.h"
 #include "cp/worlds/thread_world.h"
 #include "parity/judge/runner.h"
+#include "parity/subject/graphed.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -31,22 +32,28 @@ Result of_first(int size, const parity::Case& test, const std::function<Result(C
   return first;
 }
 
+// Who is verified is who is timed.
+parity::RunOptions options_of(Launch launch, int64_t sample) {
+  parity::RunOptions options;
+  options.deadline = kDeadline;
+  options.judging.sample = sample;
+  if (launch == Launch::kGraph) options.subject = parity::graphed();
+  return options;
+}
+
 class Threads final : public Worlds {
  public:
   explicit Threads(int64_t sample) : sample_(sample) {}
   bool speaks() const override { return true; }
-  Judged verify(const parity::Case& test) override {
-    parity::RunOptions options;
-    options.deadline = kDeadline;
-    options.judging.sample = sample_;
-    const parity::Verdict verdict = parity::verify(test, options);
-    return judged(verdict);
+  Judged verify(const parity::Case& test, Launch launch) override {
+    return judged(parity::verify(test, options_of(launch, sample_)));
   }
-  Timing time(const parity::Case& test, int pairs) override {
-    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs); });
+  Timing time(const parity::Case& test, int pairs, Launch launch) override {
+    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs, launch); });
   }
-  Alone time_alone(const parity::Case& test, int pairs) override {
-    return of_first<Alone>(devices_of(test), test, [&](Communicator& comm) { return bench::time_alone(comm, test, pairs); });
+  Alone time_alone(const parity::Case& test, int pairs, Launch launch) override {
+    return of_first<Alone>(devices_of(test), test,
+                           [&](Communicator& comm) { return bench::time_alone(comm, test, pairs, launch); });
   }
 
  private:
@@ -60,21 +67,19 @@ class Ranks final : public Worlds {
     at::set_num_threads(1);
   }
   bool speaks() const override { return job_->rank() == 0; }
-  Judged verify(const parity::Case& test) override {
+  Judged verify(const parity::Case& test, Launch launch) override {
     const auto world = world_of(test);
     parity::ProcessRanks ranks(*world);
-    parity::RunOptions options;
-    options.judging.sample = sample_;
-    const auto verdict = parity::verify(test, ranks, options);
+    const auto verdict = parity::verify(test, ranks, options_of(launch, sample_));
     Judged own = verdict ? judged(*verdict) : Judged();
     own.status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own.status)));
     return own;
   }
-  Timing time(const parity::Case& test, int pairs) override {
-    return time_passes(*world_of(test), test, pairs);
+  Timing time(const parity::Case& test, int pairs, Launch launch) override {
+    return time_passes(*world_of(test), test, pairs, launch);
   }
-  Alone time_alone(const parity::Case& test, int pairs) override {
-    return bench::time_alone(*world_of(test), test, pairs);
+  Alone time_alone(const parity::Case& test, int pairs, Launch launch) override {
+    return bench::time_alone(*world_of(test), test, pairs, launch);
   }
   void over(const std::string& transport) override { transport_ = transport; }
   void abandon(int code) override { job_->abort(code); }

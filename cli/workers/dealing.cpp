@@ -3,10 +3,12 @@
 #include "cli/workers/dealing.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
-#include <utility>
+#include <thread>
 #include <variant>
 
+#include "cli/doctor/doctor_smi.h"
 #include "parity/case/case_space.h"
 
 namespace ringcheck::cli {
@@ -16,6 +18,10 @@ namespace {
 // takes to plan the shapes of a case.
 constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 1;
 constexpr double kLittleMemory = 1 << 28;
+
+constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
+constexpr double kShortestOfOthers = 120;  // whose first call may compile
+constexpr double kFlopsPerSecond = 3e8;  // of reference and bounds, on a slow core
 
 // Of the scores, how many are computed: tiles outside a window are left out. Oracles that know the
 // answer for some data look at all of them.
@@ -43,24 +49,33 @@ bool is_small(const parity::Case& test) {
          kLittleMemory;
 }
 
-Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes,
-           size_t workers) {
+Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes) {
   Dealt dealt;
-  std::vector<std::pair<double, size_t>> small;
-  for (const size_t index : indexes)
-    if (is_small(cases[index]))
-      small.emplace_back(-seconds_of(cases[index]), index);
-    else
-      dealt.large.push_back(index);
-  std::ranges::stable_sort(small, {}, &std::pair<double, size_t>::first);
-  dealt.hands.resize(std::min(workers, small.size()));
-  std::vector<double> lengths(dealt.hands.size(), 0);
-  for (const auto& [seconds, index] : small) {
-    const auto shortest = std::ranges::min_element(lengths) - lengths.begin();
-    lengths[shortest] -= seconds;
-    dealt.hands[shortest].push_back(index);
-  }
+  for (const size_t index : indexes) (is_small(cases[index]) ? dealt.small : dealt.large).push_back(index);
+  std::ranges::stable_sort(dealt.small, std::greater(), [&](size_t index) { return seconds_of(cases[index]); });
   return dealt;
+}
+
+// Ranks wait for each other: one worker more than cores fills what they leave idle.
+int default_jobs(const std::vector<parity::Case>& cases) {
+  constexpr size_t kMost = 8, kCasesToStart = 12;
+  size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, kMost);
+  if (parity::any_on_cuda(cases)) {
+    if (gpus_are_exclusive()) return 1;
+    const auto foreign = std::ranges::count_if(cases, [](const parity::Case& test) { return !test.is_ours(); });
+    if (static_cast<size_t>(foreign) == cases.size())
+      jobs = std::min(jobs, (cases.size() + kCasesToStart - 1) / kCasesToStart);
+  }
+  return static_cast<int>(jobs);
+}
+
+double deadline_of(const parity::Case& test) {
+  const double pairs = static_cast<double>(test.batch) * static_cast<double>(test.q_heads) *
+                       static_cast<double>(test.seq) * static_cast<double>(test.seq);
+  const double predicted =
+      pairs * static_cast<double>(8 * test.dim + 6 * test.dim_v) / kFlopsPerSecond;
+  const double shortest = test.is_ours() ? kShortestDeadline : kShortestOfOthers;
+  return std::max(shortest, kTimesPredicted * predicted);
 }
 
 }  // namespace ringcheck::cli

@@ -15,14 +15,20 @@ bool is_small(const parity::Case& test);
 // How long it takes on one core, roughly.
 double seconds_of(const parity::Case& test);
 
-// Who runs which cases, by their index: the large ones one after the other, each with all of the
-// machine, and as many hands of small ones as there are workers, all of about the same length and
-// each with what takes longest first.
+// Which cases, by their index, have all of the machine one after the other, and which are shared by
+// workers at a time, those that take longest first.
 struct Dealt {
-  std::vector<size_t> large;
-  std::vector<std::vector<size_t>> hands;  // none is empty
+  std::vector<size_t> large, small;
 };
-Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes,
-           size_t workers);
+Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes);
+
+// Workers at a time, where nobody says how many: one more than cores, up to 8; one alone where a GPU takes no
+// more than one process. A function in Python starts a process a rank for each, which on GPUs takes as long as some
+// dozens of its cases: it has a worker for each dozen.
+int default_jobs(const std::vector<parity::Case>& cases);
+
+// How long all ranks of a case may be silent: the larger of 30 s, or 120 s of a subject that is not
+// ours, and 20 times its predicted time.
+double deadline_of(const parity::Case& test);
 
 }  // namespace ringcheck::cli

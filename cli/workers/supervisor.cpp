@@ -15,11 +15,11 @@
 #include <sstream>
 #include <thread>
 
-#include "cli/doctor/doctor_smi.h"
 #include "cli/process/programs.h"
 #include "cli/workers/dealing.h"
 #include "cli/workers/death.h"
 #include "cli/workers/interrupts.h"
+#include "cli/workers/pile.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cli/workers/worker_group.h"
@@ -32,11 +32,9 @@ namespace {
 using reports::CaseResult;
 using reports::Status;
 
-constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
-constexpr double kShortestOfOthers = 120;  // whose first call may compile
 constexpr double kTimeToStart = 60, kTimeToEnd = 30;
 constexpr size_t kLineShown = 240;
-constexpr double kFlopsPerSecond = 3e8;  // of reference and bounds, on a slow core
+constexpr int32_t kSupervisor = 1;  // as one who takes cases
 
 std::string tail(const std::string& text, size_t size) {
   return text.size() <= size ? text : text.substr(text.size() - size);
@@ -57,6 +55,8 @@ std::string in_a_line(const std::string& text) {
   return all.empty() ? "it said nothing" : all;
 }
 
+using Indexes = std::vector<size_t>;
+
 class Supervision {
  public:
   Supervision(const std::vector<parity::Case>& cases, const SupervisorOptions& options)
@@ -64,13 +64,14 @@ class Supervision {
 
   std::vector<CaseResult> operator()() {
     std::map<int, Indexes> groups = by_transport();
-    const Dealt dealt = deal(cases_, groups[0], static_cast<size_t>(options_.jobs));
+    const Dealt dealt = deal(cases_, groups[0]);
     groups.erase(0);
     run_all({}, dealt.large);
+    const size_t workers = std::min(static_cast<size_t>(options_.jobs), dealt.small.size());
     std::vector<std::function<void()>> players;
-    const int threads = threads_of_worker(dealt.hands.size());
-    for (const Indexes& hand : dealt.hands)
-      players.push_back([this, hand, threads] { run_all({"", 0, threads}, hand); });
+    const Pile small(cases_, dealt.small);
+    for (size_t worker = 0; worker < workers; ++worker)
+      players.push_back([&] { run_all({"", 0, threads_of_worker(workers)}, small); });
     const bool beside = overlap(groups);
     if (beside)
       players.push_back([this, &groups] { run_processes(groups); });
@@ -84,8 +85,6 @@ class Supervision {
   }
 
  private:
-  using Indexes = std::vector<size_t>;
-
   // Processes spend most of their time on meeting each other. What is large has the machine to
   // itself, and a GPU may take one process only.
   bool overlap(const std::map<int, Indexes>& by_ranks) const {
@@ -93,11 +92,6 @@ class Supervision {
       return std::ranges::all_of(group.second, [&](size_t i) { return is_small(cases_[i]); });
     };
     return options_.jobs > 1 && !parity::any_on_cuda(cases_) && std::ranges::all_of(by_ranks, small);
-  }
-
-  static std::optional<std::string> find_mpirun() {
-    const auto mpirun = find_program("mpirun");
-    return mpirun ? mpirun : find_program("mpiexec");
   }
 
   // Thread worlds, as of no ranks, and MPI worlds by size.
@@ -110,7 +104,8 @@ class Supervision {
 
   // One mpirun a size, one after the other.
   void run_processes(const std::map<int, Indexes>& by_ranks) {
-    const std::optional<std::string> mpirun = find_mpirun();
+    auto mpirun = find_program("mpirun");
+    if (!mpirun) mpirun = find_program("mpiexec");
     for (const auto& [ranks, indexes] : by_ranks)
       if (mpirun)
         run_all({*mpirun, ranks}, indexes);
@@ -157,99 +152,130 @@ class Supervision {
       finish(index, to_result(cases_[index], Status::kSkipped, reason));
   }
 
-  // A new worker for what the last one left, until nothing is left.
-  void run_all(const Transport& transport, Indexes pending) {
-    while (!pending.empty() && !stopping_) {
-      if (Interrupts::noted() != 0)
-        return skip(pending, "interrupted by " + Interrupts::text(Interrupts::noted()));
-      run_some(transport, pending);
+  void run_all(const Transport& transport, const Indexes& indexes) { run_all(transport, Pile(cases_, indexes)); }
+
+  // One worker after the other, until nothing is left to take.
+  void run_all(const Transport& transport, const Pile& pile) {
+    while (!pile.deck.empty() && !stopping_) {
+      if (Interrupts::noted() != 0) {
+        skip_rest(pile, "interrupted by " + Interrupts::text(Interrupts::noted()));
+        return;
+      }
+      run_some(transport, pile);
     }
   }
 
-  // Returns when the worker is done, dead or silent. Removes what has a result from `pending`.
-  void run_some(const Transport& transport, Indexes& pending) {
-    std::vector<parity::Case> cases;
-    for (const size_t index : pending)
-      cases.push_back(cases_[index]);
-    const Indexes all = pending;
+  // What nobody has taken; how much that is.
+  size_t skip_rest(const Pile& pile, const std::string& reason) {
+    Indexes rest;
+    while (const auto place = pile.deck.take(kSupervisor)) rest.push_back(pile.indexes[*place]);
+    skip(rest, reason);
+    return rest.size();
+  }
+
+  // Returns when the worker is done, dead or silent. What it took and has no result goes back.
+  void run_some(const Transport& transport, const Pile& pile) {
+    const int32_t taker = ++takers_;
+    if (!transport.mpirun.empty())  // its ranks take the same
+      while (pile.deck.take(taker)) continue;
     // Workers that test one GPU at once would keep each other from their cases: the first one does. What
     // it finds, or its death, ends the run or leaves cases skipped, so that no run passes without.
-    const bool others_test = parity::any_on_cuda(cases) && devices_taken_.exchange(true);
-    WorkerGroup workers(transport, cases, options_.judging,
-                        {options_.planted, options_.bundles, options_.transport, options_.timelines, others_test});
+    const bool on_devices = parity::any_on_cuda(pile.cases);
+    const bool tests_devices = on_devices && !devices_taken_.exchange(true);
+    WorkerGroup workers(transport, pile.cases, options_.judging,
+                        {options_.planted, options_.bundles, options_.transport, options_.timelines,
+                         on_devices && !tests_devices, pile.path, taker});
 
     uint64_t progress = 0;
     auto alive = Clock::now();
+    Indexes done, pending;
+    bool nothing_left = false;
     for (;;) {
       const bool ended = workers.poll().has_value();  // before the results: none is missed
-      take(workers, all, pending);
-      if (ended || pending.empty() || Interrupts::noted() != 0 || stopping_)
+      take(workers, pile, done);
+      nothing_left = pile.deck.empty();  // before what it has: it may take the last one now
+      pending = pile.deck.of(taker);
+      std::erase_if(pending, [&](size_t place) { return std::ranges::count(done, place) > 0; });
+      nothing_left = nothing_left && pending.empty();
+      if (ended || nothing_left || Interrupts::noted() != 0 || stopping_)
         break;
       if (const uint64_t now = workers.progress(); now != progress) {
         progress = now;
         alive = Clock::now();
       }
-      if (seconds_since(alive) > allowed_silence(pending, progress > 0))
+      if (seconds_since(alive) > allowed_silence(pile, pending, progress > 0))
         break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (pending.empty())
-      return check_end(workers, all.back());
+    if (nothing_left) return check_end(workers, pile, done, tests_devices);
     if (Interrupts::noted() == 0 && !stopping_)
-      bury(workers, seconds_since(alive), all, pending);
+      bury(workers, seconds_since(alive), pile, done, pending, taker);
+    for (const size_t place : pending) pile.deck.put_back(place);
   }
 
-  void take(WorkerGroup& workers, const Indexes& all, Indexes& pending) {
+  void take(WorkerGroup& workers, const Pile& pile, Indexes& done) {
     for (Finished& finished : workers.take_finished()) {
-      const size_t index = all.at(finished.index);
-      if (std::erase(pending, index) > 0)
-        finish(index, std::move(finished.result));
+      done.push_back(finished.index);
+      finish(pile.indexes.at(finished.index), std::move(finished.result));
     }
   }
 
-  // The case that was running costs one; a worker that never began a case costs all.
-  void bury(WorkerGroup& workers, double silent, const Indexes& all, Indexes& pending) {
+  // The case that was running costs one, and is no longer pending; a worker that never began a case costs all
+  // that is left.
+  void bury(WorkerGroup& workers, double silent, const Pile& pile, const Indexes& done, Indexes& pending, int32_t taker) {
     if (!workers.poll()) workers.show_stacks();
     const std::string output = workers.output();
     if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
       throw parity::SelfTestFailed(in_a_line(output));
-    const Death death =
-        explain(collect(workers.ranks(), workers.poll(), silent, output));
+    const Death death = explain(collect(workers.ranks(), workers.poll(), silent, output));
     workers.end();
     if (death.test < 0) {
       devices_taken_ = false;
-      skip(pending, "the worker did not start: " + in_a_line(output));
-      pending.clear();
-      return;
+      for (const size_t place : std::exchange(pending, {})) pile.deck.put_back(place);
+      return did_not_start(pile, output);
     }
-    size_t index = all.at(static_cast<size_t>(death.test));
-    if (std::find(pending.begin(), pending.end(), index) == pending.end())
-      index = pending.front();
-    CaseResult result = to_result(cases_[index], death.verdict, death.reason);
+    if (pending.empty())  // between two cases: the next one
+      if (const auto next = pile.deck.take(taker)) pending = {*next};
+    if (pending.empty()) pending = {done.back()};
+    size_t place = static_cast<size_t>(death.test);
+    if (std::ranges::count(pending, place) == 0) place = pending.front();
+    CaseResult result = to_result(pile.cases[place], death.verdict, death.reason);
     result.seconds = silent;
     result.findings = death.findings;
     result.log = tail(output, 4000);
-    std::erase(pending, index);
-    finish(index, std::move(result));
+    std::erase(pending, place);
+    finish(pile.indexes[place], std::move(result));
   }
 
-  // A worker has to end as well: if it cannot, its last case is no pass.
-  void check_end(WorkerGroup& workers, size_t last) {
+  // Where the others have taken everything, no case is left to say it.
+  void did_not_start(const Pile& pile, const std::string& output) {
+    const std::string reason = "the worker did not start: " + in_a_line(output);
+    if (skip_rest(pile, reason) == 0) throw std::runtime_error(reason);
+  }
+
+  // A worker has to end as well: if it cannot, its last case is no pass. One that came too late for a case
+  // is not waited for, unless it tests the GPUs.
+  void check_end(WorkerGroup& workers, const Pile& pile, const Indexes& done, bool tests_devices) {
+    if (done.empty() && !tests_devices) return;
     const auto begin = Clock::now();
-    while (!workers.poll() && seconds_since(begin) < kTimeToEnd)
+    while (!workers.poll() && seconds_since(begin) < (done.empty() ? kTimeToStart : kTimeToEnd))
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const std::optional<Ended> ended = workers.poll();
     if (ended && ended->code == 0 && ended->signal == 0)
       return;
-    CaseResult& result = *results_[last];
+    if (ended && ended->code == exit_codes::kSelfTest)
+      throw parity::SelfTestFailed(in_a_line(workers.output()));
+    if (done.empty()) return did_not_start(pile, workers.output());
+    CaseResult& result = *results_[pile.indexes[done.back()]];
     result.verdict = ended ? Status::kCrash : Status::kHang;
     result.reason = "after its last case the worker " +
                     (ended ? "ended with " + ended->text() : std::string("did not end"));
     result.log = tail(workers.output(), 4000);
   }
 
-  double allowed_silence(const Indexes& pending, bool started) const {
-    const double allowed = options_.deadline_seconds.value_or(deadline_of(cases_[pending.front()]));
+  double allowed_silence(const Pile& pile, const Indexes& pending, bool started) const {
+    if (pending.empty()) return std::max(options_.deadline_seconds.value_or(0), kTimeToStart);
+    const double allowed = options_.deadline_seconds.value_or(deadline_of(pile.cases[pending.front()]));
     return started ? allowed : std::max(allowed, kTimeToStart);
   }
 
@@ -258,32 +284,11 @@ class Supervision {
   std::vector<std::optional<CaseResult>> results_;
   std::mutex finishing_;
   std::atomic<bool> stopping_ = false;
+  std::atomic<int32_t> takers_ = kSupervisor;  // workers so far
   std::atomic<bool> devices_taken_ = false;  // by a worker that tests them before its first case
 };
 
 }  // namespace
-
-// Ranks wait for each other: one worker more than cores fills what they leave idle.
-int default_jobs(const std::vector<parity::Case>& cases) {
-  constexpr size_t kMost = 8, kCasesToStart = 12;
-  size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, kMost);
-  if (parity::any_on_cuda(cases)) {
-    if (gpus_are_exclusive()) return 1;
-    const auto foreign = std::ranges::count_if(cases, [](const parity::Case& test) { return !test.is_ours(); });
-    if (static_cast<size_t>(foreign) == cases.size())
-      jobs = std::min(jobs, (cases.size() + kCasesToStart - 1) / kCasesToStart);
-  }
-  return static_cast<int>(jobs);
-}
-
-double deadline_of(const parity::Case& test) {
-  const double pairs = static_cast<double>(test.batch) * static_cast<double>(test.q_heads) *
-                       static_cast<double>(test.seq) * static_cast<double>(test.seq);
-  const double predicted =
-      pairs * static_cast<double>(8 * test.dim + 6 * test.dim_v) / kFlopsPerSecond;
-  const double shortest = test.is_ours() ? kShortestDeadline : kShortestOfOthers;
-  return std::max(shortest, kTimesPredicted * predicted);
-}
 
 std::vector<CaseResult> supervise(const std::vector<parity::Case>& cases,
                                   const SupervisorOptions& options) {

@@ -12,11 +12,6 @@
 
 namespace ringcheck::cli {
 
-// Workers at a time, where nobody says how many: one more than cores, up to 8; one alone where a GPU takes no
-// more than one process. A function in Python starts a process a rank for each, which on GPUs takes as long as some
-// dozens of its cases: it has a worker for each dozen.
-int default_jobs(const std::vector<parity::Case>& cases);
-
 struct SupervisorOptions {
   std::optional<double> deadline_seconds;  // of silence; default: deadline_of the case
   parity::Judging judging;
@@ -27,10 +22,6 @@ struct SupervisorOptions {
   int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };
-
-// How long all ranks of a case may be silent: the larger of 30 s, or 120 s of a subject that is not
-// ours, and 20 times its predicted time.
-double deadline_of(const parity::Case& test);
 
 // Runs every case in worker processes and gives a result for each, in the order of the cases. A
 // worker that dies or falls silent costs the case it was in, no other. SIGINT and SIGTERM end the

@@ -18,6 +18,7 @@
 #include "cli/bundle/bundle.h"
 #include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
+#include "cli/workers/deck.h"
 #include "cli/workers/plugins.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
@@ -42,7 +43,8 @@ namespace {
 constexpr std::chrono::hours kOwnDeadline{12};
 
 struct Options {
-  std::string cases, status, results, oracles, planted, inspect, plugin, bundles;
+  std::string cases, deck, status, results, oracles, planted, inspect, plugin, bundles;
+  int32_t taker = Deck::kNobody;
   int64_t sample = 0;
   bool timelines = false;
   bool no_device_test = false;  // another worker of the run does it
@@ -148,7 +150,9 @@ int run_threads(const Options& options) {
   run.observer = [&](int rank, const Operation& operation) { status.enter(rank, operation); };
   if (!passes_self_test(cases, options))
     return exit_codes::kSelfTest;
-  for (size_t i = 0; i < cases.size(); ++i) {
+  const Deck deck = Deck::open(options.deck);
+  while (const std::optional<size_t> taken = deck.take(options.taker)) {
+    const size_t i = *taken;
     for (int rank = cases[i].world; rank-- > 0;)
       status.begin(rank, static_cast<int>(i));
     try {
@@ -163,7 +167,7 @@ int run_threads(const Options& options) {
   return 0;
 }
 
-// One rank of a world of processes, case after case. All ranks finish a case before the next one
+// One rank of a world of processes, which has cases that no other one takes, one after the other. All ranks finish a case before the next one
 // begins.
 void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& options,
               const StatusFile& status, Results* results) {
@@ -177,7 +181,7 @@ void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& o
       run.observer);
   const auto together = job.world(at::kCPU, kOwnDeadline);
   together->agree_max(int64_t{0});  // the self-test of the first one is over
-  for (size_t i = 0; i < cases.size(); ++i) {
+  for (const size_t i : Deck::open(options.deck).of(options.taker)) {
     status.begin(job.rank(), static_cast<int>(i));
     const auto verdict = parity::verify(cases[i], world, run);
     if (results != nullptr && verdict)
@@ -244,6 +248,8 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.description("runs cases under the supervisor; not meant to be typed");
   program.group("");
   program.add_option("--cases", options->cases);
+  program.add_option("--deck", options->deck);
+  program.add_option("--taker", options->taker);
   program.add_option("--status", options->status);
   program.add_option("--results", options->results);
   program.add_option("--oracles", options->oracles);

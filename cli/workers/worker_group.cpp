@@ -77,7 +77,8 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
   for (const std::string& word :
        {own_path(), std::string("worker"), std::string("--cases"), folder.file("cases"),
         std::string("--status"), folder.file("status"), std::string("--results"),
-        folder.file("results"), std::string("--sample"), std::to_string(judging.sample)})
+        folder.file("results"), std::string("--sample"), std::to_string(judging.sample), std::string("--deck"),
+        orders.deck, std::string("--taker"), std::to_string(orders.taker)})
     result.words.push_back(word);
   if (!judging.drawn)
     for (const std::string& word : {std::string("--oracles"), text_of(judging.oracles)})

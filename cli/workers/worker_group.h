@@ -29,6 +29,8 @@ struct Orders {
   std::string transport;  // between the GPUs of processes
   bool timelines = false;
   bool others_test_devices = false;  // another worker of the run does
+  std::string deck;  // of its cases, a file
+  int32_t taker = 0;  // it is there
 };
 
 struct Finished {

@@ -152,6 +152,14 @@ ContextParallel::Context ContextParallel::forward(const at::Tensor& q, const at:
 }
 
 Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
+  return backward(context, d_o, &Communicator::finish);
+}
+
+Gradients ContextParallel::queue_backward(Context& context, const at::Tensor& d_o) {
+  return backward(context, d_o, &Communicator::hand_over);
+}
+
+Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o, void (Communicator::*ends)()) {
   if (d_o.sizes() != context.o.sizes() || d_o.scalar_type() != context.o.scalar_type())
     throw std::invalid_argument("the gradient of the output needs its shape and dtype: " +
                                 sizes(d_o) + " against " + sizes(context.o));
@@ -161,7 +169,7 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o) {
   Saved saved{context.o, context.lse, {}, in_one_piece(tokens(d_o, queries_))};
   saved.d = row_dots(saved.d_o, saved.o);
   const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
-  comm_.finish();
+  (comm_.*ends)();
   comm_.ledger().finishing();
   if (options_.strategy.finishes_gradients) return whole;
   return {options_.plan.finished(whole.dq, queries_.positions, dtype),

@@ -49,6 +49,8 @@ class ContextParallel {
   // (std::invalid_argument otherwise). Collective; a context is left as it was, so that a second
   // pass computes the same.
   Gradients backward(Context& context, const at::Tensor& d_o);
+  // The same, but it returns on a GPU when all is queued there, as forward() does.
+  Gradients queue_backward(Context& context, const at::Tensor& d_o);
 
   Communicator& communicator() const { return comm_; }
   const Options& options() const { return options_; }
@@ -64,6 +66,7 @@ class ContextParallel {
   at::Tensor tokens(const at::Tensor& x, Side& side) const;
   at::Tensor rotated(const at::Tensor& x, Side& side) const;
   KvBlock own_block(const at::Tensor& k, const at::Tensor& v) const;
+  Gradients backward(Context& context, const at::Tensor& d_o, void (Communicator::*ends)());
 
   Communicator& comm_;
   Options options_;

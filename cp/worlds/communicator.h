@@ -119,6 +119,9 @@ class Communicator {
   // Ends a pass whose results this rank's device alone goes on with: everything posted is in the order
   // of its current stream, and may still be under way.
   virtual void hand_over() { finish(); }
+  // Whether all that a pass posts is queued on this rank's device by this rank alone, so that a graph of the
+  // device can hold it.
+  virtual bool capturable() const { return size() == 1; }
   // Ends a pass: returns when everything posted is complete, or throws Timeout.
   virtual void finish() = 0;
 

@@ -4,6 +4,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAStream.h>
 #include <nccl.h>
 
@@ -88,6 +89,8 @@ class NcclCommunicator final : public GpuTransport {
     await(Moment::now(device()));
   }
 
+  bool capturable() const override { return true; }
+
   std::unique_ptr<Communicator> over(Group group) override {
     auto nccl = std::make_shared<NcclHandle>();
     nccl->split(*nccl_, static_cast<int>(group.id), group.rank, deadline());
@@ -111,11 +114,13 @@ class NcclCommunicator final : public GpuTransport {
         if (half.peer != rank()) operation.peer = half.operation.peer;
     const auto flight = std::make_shared<Flight>(Flight{std::move(posting), operation, {}});
     queue(*flight);
-    return {[this, flight] {
-              flight->done.hold_back(device());
-              flight->posting = {};  // whoever computes next here is behind it
-            },
-            [this, flight] {
+    const auto wait = [this, flight] {
+      flight->done.hold_back(device());
+      flight->posting = {};  // whoever computes next here is behind it
+    };
+    if (c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None)
+      return {wait};  // a graph takes it: it is done whenever that is
+    return {wait, [this, flight] {
               ledger().enter(flight->operation);
               await(flight->done);
               flight->done.hold_back(device());

@@ -13,6 +13,7 @@
 #include "cli/process/programs.h"
 #include "cp/device/cuda_library.h"
 #include "cp/device/delay.h"
+#include "cp/device/device_graph.h"
 #include "cp/error.h"
 #include "cp/worlds/store_world.h"
 #include "property_tests/cli/launched_run.h"
@@ -146,6 +147,28 @@ std::string a_wrong_size_is_an_error(Communicator& world, Session& session) {
   return "accepted another size";
 }
 
+// What is posted while a graph is made is done at every replay, with the values of then.
+std::string a_graph_holds_messages(Communicator& comm) {
+  if (!comm.capturable()) return "this transport does not say that a graph can hold its messages; ";
+  const at::Tensor send = at::zeros({1 << 16}, floats(comm)), receive = at::zeros_like(send);
+  const auto pass = [&] {
+    comm.exchange(send, comm.right(), receive, comm.left(), {"kept"}).wait();
+    receive.add_(1);
+    comm.hand_over();
+  };
+  pass();
+  comm.finish();
+  std::string wrong;
+  const auto graph = DeviceGraphs::at("cuda")(pass);
+  for (const int value : {10, 20}) {
+    send.fill_(value + comm.rank());
+    graph->replay();
+    comm.finish();
+    wrong += unless(receive.eq(value + comm.left() + 1).all().item<bool>(), "a replay brought other numbers");
+  }
+  return wrong;
+}
+
 RankCheck in_world(const char* name, std::string (*check)(Communicator&)) {
   return {name, [check](Communicator& world, Session&) { return check(world); }};
 }
@@ -156,6 +179,7 @@ std::vector<RankCheck> checks_of(const std::string& transport) {
   list.push_back(in_world("SlicesArrive", slices_arrive));
   list.push_back(in_world("MemoryMayBeGivenBack", memory_may_be_given_back));
   list.push_back(in_world("MessagesOverlapComputation", messages_overlap_computation));
+  if (transport == "nccl") list.push_back(in_world("AGraphHoldsMessages", a_graph_holds_messages));
   if (transport == "ipc") {  // whose hosts tell each other what they do
     list.push_back({"AMissingPartnerIsATimeout", a_missing_partner_is_a_timeout});
     list.push_back({"AWrongSizeIsAnError", a_wrong_size_is_an_error});

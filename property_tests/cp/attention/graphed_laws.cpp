@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/attention/graphed.h"
+
+#include <gtest/gtest.h>
+
+#include "parity/case/text.h"
+#include "parity/judge/runner.h"
+#include "parity/subject/graphed.h"
+#include "property_tests/cp/attention/passes.h"
+
+// Ranks of processes: communicator laws of a transport (gpu_transport_test).
+namespace ringcheck {
+namespace {
+
+TEST(Graphed, SaysWhereNoGraphCanHoldAPass) {
+  for (const int size : {1, 2}) {
+    const auto reasons = on_every_rank(size, [](Communicator& comm) { return Graphed::refuses(comm, {}).value_or(""); });
+    for (const std::string& reason : reasons)
+      if (test_device().is_cpu()) EXPECT_NE(reason.find("computed on cpu; use device cuda"), std::string::npos) << reason;
+      else EXPECT_EQ(reason.find("meet on their hosts") != std::string::npos, size > 1) << reason;
+  }
+}
+
+TEST(Graphed, LeavesARotaryEmbeddingToItsCaller) {
+  if (test_device().is_cpu()) GTEST_SKIP() << "graphs are of GPUs";
+  const auto reasons = on_every_rank(1, [](Communicator& comm) {
+    return Graphed::refuses(comm, {.pairing = Rope::Pairing::kHalf}).value_or("");
+  });
+  EXPECT_NE(reasons.front().find("rotate q and k before"), std::string::npos) << reasons.front();
+}
+
+TEST(Graphed, IsRefusedBeforeAnythingIsQueued) {
+  on_every_rank(2, [](Communicator& comm) {
+    const parity::Case test = parity::parse_case("ring:p2p/headtail/plain/causal/P2/hq2/hkv2/s32/d16/float32");
+    const at::Tensor x = at::zeros({1, 2, 16, 16}, at::TensorOptions(comm.device()));
+    ContextParallel attention(comm, parity::options_of(test));
+    EXPECT_THROW(Graphed(attention, x, x, x, x), std::invalid_argument);
+    return comm.ledger().transfers().size() == 0;
+  });
+}
+
+// Replayed over other numbers than it was made of, with gradients and LSE, by float64.
+TEST(Graphed, AReplayAttendsWhatTheTensorsHoldThen) {
+  if (test_device().is_cpu()) GTEST_SKIP() << "graphs are of GPUs";
+  for (const char* kernel : {"tiled/causal/thread/cuda/P1/hq4/hkv2/s256/d32/float32", "wgmma/causal/thread/cuda/P1/hq4/hkv2/s512/d64/bf16",
+                             "cudnn/full/thread/cuda/P1/hq4/hkv4/s512/d64/bf16", "cudnn-atomic/causal/thread/cuda/P1/hq4/hkv4/s1K/d128/fp16"}) {
+    const parity::Case test = parity::parse_case(std::string("ring:p2p/headtail/") + kernel);
+    parity::RunOptions options;
+    options.subject = parity::graphed();
+    const parity::Verdict verdict = parity::verify(test, options);
+    EXPECT_EQ(verdict.status, parity::Status::kPass) << parity::to_text(test) << ": " << verdict.reason;
+  }
+}
+
+}  // namespace
+}  // namespace ringcheck
