@@ -34,16 +34,18 @@ def sharded(mesh, problem):
 
 
 def of_one(parts, options, seq):
-    problem = timed.tensors(options, seq)
+    problem = timed.tensors(options, seq, options.heads_alone)
     yield from timed.timed(attend, *problem, parts, options)
-    yield from timed.errors(attend, shards.UNCUT, problem, parts, options)
+    if options.judged_heads > 0:
+        yield from timed.errors(attend, shards.UNCUT, problem, parts, options)
 
 
 def of_all(mesh, parts, options, seq):
     torch.cuda.empty_cache()
     with sharded(mesh, timed.tensors(options, seq)) as own:
         yield from timed.timed(attend, *own, parts, options)
-        yield from timed.errors(attend, shards.HEADTAIL, timed.tensors(options, seq), parts, options)
+        if options.judged_heads > 0:
+            yield from timed.errors(attend, shards.HEADTAIL, timed.tensors(options, seq), parts, options)
 
 
 def measurements(options):
@@ -54,7 +56,7 @@ def measurements(options):
             with sdpa_kernel(KERNELS[kernel]):
                 parts = timed.parts_of(options, seq, subject="pytorch", kernel=kernel, devices="1", world="1")
                 yield from of_one(parts, options, seq)
-                for rotation in ("allgather", "alltoall") if world > 1 else ():
+                for rotation in options.rotations if world > 1 else ():
                     _attention.set_rotate_method(rotation)
                     parts = timed.parts_of(options, seq, subject="pytorch context_parallel", kernel=kernel,
                                            balance="headtail", rotation=rotation, devices=str(world), world=str(world))
@@ -64,4 +66,5 @@ def measurements(options):
 if __name__ == "__main__":
     parser = timed.parser(__doc__)
     parser.add_argument("--kernels", type=lambda text: text.split(","), default=list(KERNELS))
+    parser.add_argument("--rotations", type=lambda text: text.split(","), default=["allgather", "alltoall"])
     timed.run("bench/peers/pytorch.py", parser.parse_args(), measurements)

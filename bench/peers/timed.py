@@ -33,15 +33,16 @@ def parser(doc):
     made.add_argument("--dim", type=int, default=128)
     made.add_argument("--seq", type=sizes, default=[8192, 32768], help="tokens in all")
     made.add_argument("--passes", type=int, default=10, help="timed, after two to warm up")
-    made.add_argument("--judged-heads", type=int, default=4, help="whose errors are told")
+    made.add_argument("--judged-heads", type=int, default=4, help="whose errors are told; 0: of none")
+    made.add_argument("--heads-alone", type=int, help="that one GPU computes, for the time of all of them on it; default: all")
     made.add_argument("--json", required=True)
     return made
 
 
-def tensors(options, seq):
+def tensors(options, seq, heads=None):
     """q, k, v and the gradient of the output, the same on every rank: [1, heads, seq, dim]."""
     torch.manual_seed(1)
-    return [torch.randn(1, options.heads, seq, options.dim, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
+    return [torch.randn(1, heads or options.heads, seq, options.dim, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
 
 
 def seconds_of(run, passes):
@@ -64,6 +65,7 @@ def timed(attend, q, k, v, d_o, parts, options):
     """Measurements of `attend` on these q, k, v of a rank: its times, its rates and its peak."""
     q, k, v = (x.detach().requires_grad_() for x in (q, k, v))
     seq, devices = int(parts["seq"]), int(parts["devices"])
+    times = options.heads / q.shape[1]  # as long as some of the heads all of them take
     operations = 2e-12 * seq * (seq + 1) * options.heads * options.dim  # 4 D a pair, half of the pairs seen
 
     def forward():
@@ -75,7 +77,7 @@ def timed(attend, q, k, v, d_o, parts, options):
 
     torch.cuda.reset_peak_memory_stats()
     for name, run, work in (("forward_", forward, operations), ("", both, 3.5 * operations)):
-        samples = seconds_of(run, options.passes)
+        samples = [took * times for took in seconds_of(run, options.passes)]
         yield {"name": f"{name}seconds", "parts": parts, "unit": "s", "samples": samples, "better": "smaller"}
         yield {"name": f"{name}tflops_per_device", "parts": parts, "unit": "TFLOP/s", "better": "larger",
                "samples": [work / took / devices for took in samples]}

@@ -42,7 +42,7 @@ struct Options {
   std::string json, figures;
   bool figures_given = false;
   int pairs = 10;
-  int64_t sample = 0;
+  int64_t sample = 0, groups_alone = 0;
 };
 
 // What is no graph does not say so.
@@ -72,8 +72,9 @@ void measure(Worlds& worlds, const parity::Case& test, const std::string& transp
   cli::note_transport(transport, result.cases.back());
   note_launch(launch, result.cases.back());
   if (!passes) return;
-  const Alone alone = worlds.time_alone(test, options.pairs, launch);
-  const Timing timing = worlds.time(test, options.pairs, launch);
+  const Timed how{options.pairs, launch, options.groups_alone};
+  const Alone alone = worlds.time_alone(test, how);
+  const Timing timing = worlds.time(test, how);
   if (!worlds.speaks()) return;
   for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone})) {
     cli::note_transport(transport, measurement.parts);
@@ -132,7 +133,8 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   result.kind = reports::Kind::kScaling;
   result.environment = cli::environment();
   result.environment.command = "ringcheck_scaling --pairs " + std::to_string(options.pairs) +
-                               (options.sample > 0 ? " --sample " + std::to_string(options.sample) : "");
+                               (options.sample > 0 ? " --sample " + std::to_string(options.sample) : "") +
+                               (options.groups_alone > 0 ? " --groups-alone " + std::to_string(options.groups_alone) : "");
   if (parity::any_on_cuda(cases)) result.environment.device = describe_gpus();
   for (const parity::Case& test : cases)
     for (const std::string& transport : transports_of(options))
@@ -142,6 +144,15 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   result.environment.wall_seconds = wall.count();
   return result;
+}
+
+// One device cannot compute more key heads than there are. Throws cli::UsageError.
+void check_groups_alone(const Options& options, const std::vector<parity::Case>& cases) {
+  for (const parity::Case& test : cases)
+    if (options.groups_alone > test.kv_heads)
+      throw cli::UsageError("--groups-alone " + std::to_string(options.groups_alone) + " is more than the " +
+                            std::to_string(test.kv_heads) + " key heads of " + parity::to_text(test) +
+                            "; use at most those");
 }
 
 // Whether the ranks of every case can keep a pass as a graph. Throws cli::UsageError.
@@ -172,6 +183,7 @@ int run(const Options& options) {
   std::unique_ptr<Worlds> worlds;
   for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
   check_launches(options, cases, launcher.has_value());
+  check_groups_alone(options, cases);
   if (launcher) worlds = ranks_of(*launcher, options.transports, options.sample);
   else worlds = threads(options.sample);
   reports::Result result;
@@ -212,6 +224,10 @@ int main(int argc, char** argv) {
   program.add_option("--sample", options.sample,
                      "verify N random queries and keys of each head, where the sequence is longer")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  program.add_option("--groups-alone", options.groups_alone,
+                     "key heads that one device computes, with their query heads, for the time of all of them on it; "
+                     "default: all")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   program
       .add_option("--transport", options.transports,
                   ringcheck::cli::transport_help() + "; several: each case over one after the other")

@@ -15,6 +15,8 @@
 namespace ringcheck::bench {
 namespace {
 
+constexpr double kLong = 5;  // seconds of a pass
+
 double processor_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -55,19 +57,24 @@ Took timed_pass(Communicator& comm, ContextParallel& attention, const parity::Pr
 }
 
 Timing time_calls(Communicator& comm, ContextParallel& attention, const parity::Problem& local, int pairs) {
-  for (int i = 0; i < 2; ++i) timed_pass(comm, attention, local, true);
+  const bool is_long = timed_pass(comm, attention, local, true).seconds > kLong;
+  if (!is_long) timed_pass(comm, attention, local, true);
   if (auto* allocator = allocator_of(comm.device())) allocator->resetPeakStats(comm.device().index());
   std::vector<double> forward, recorded, longer;
   for (int i = 0; i < pairs; ++i)
     forward.push_back(timed_pass(comm, attention, local, true, false).seconds);
   for (int i = 0; i < pairs; ++i) {
     Took took[2];
+    if (is_long) {
+      recorded.push_back(timed_pass(comm, attention, local, true).seconds);
+      continue;
+    }
     for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, attention, local, turn == 1);
     recorded.push_back(took[1].seconds);
     const auto cost = comm.device().is_cpu() ? &Took::processor : &Took::seconds;
     longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
   }
-  const double last = timed_pass(comm, attention, local, true).seconds;
+  const double last = is_long ? recorded.back() : timed_pass(comm, attention, local, true).seconds;
   std::optional<int64_t> peak = peak_of(comm.device());
   if (peak) peak = comm.agree_max(*peak);
   const Seconds first = comm.ledger().seconds(Phase::kForward);
@@ -107,20 +114,26 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-Timing time_passes(Communicator& comm, const parity::Case& test, int pairs, Launch launch) {
+Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& how) {
   const Positions own = parity::layout_of(test).queries.at(comm.rank());
   const parity::Problem local = parity::problem_on(comm.device(), test, own);
   ContextParallel attention(comm, parity::options_of(test));
-  const auto timed = launch == Launch::kGraph ? time_replays : time_calls;
-  return timed(comm, attention, local, pairs);
+  const auto timed = how.launch == Launch::kGraph ? time_replays : time_calls;
+  return timed(comm, attention, local, how.pairs);
 }
 
-Alone time_alone(Communicator& comm, const parity::Case& test, int pairs, Launch launch) {
+Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how) {
   parity::Case alone = test;
   alone.world = 1;
+  if (how.groups_alone > 0) {
+    alone.kv_heads = how.groups_alone;
+    alone.q_heads = test.q_heads / test.kv_heads * how.groups_alone;
+  }
   const auto self = comm.split(comm.rank(), 0);
   Timing own;
-  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, alone, pairs, launch);
+  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, alone, how);
+  for (auto* samples : {&own.seconds, &own.forward_seconds})
+    for (double& seconds : *samples) seconds *= static_cast<double>(test.kv_heads) / static_cast<double>(alone.kv_heads);
   const auto slowest = [&](const std::vector<double>& samples) {
     return comm.agree_max(samples.empty() ? 0 : median(samples));
   };

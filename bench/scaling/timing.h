@@ -34,13 +34,20 @@ struct Alone {
   double slowest_seconds = 0, slowest_forward_seconds = 0;
 };
 
+// How it is timed.
+struct Timed {
+  int pairs = 10;
+  Launch launch = Launch::kCalls;
+  int64_t groups_alone = 0;  // key heads that one device computes, with their query heads; 0: all
+};
+
 // Runs passes in pairs, one of which the ledger records, after two to warm up; or so many replays after
-// two. Collective.
-Timing time_passes(Communicator& comm, const parity::Case& test, int pairs, Launch launch);
+// two. Where a pass takes longer than 5 s there is one to warm up, and all are recorded. Collective.
+Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& how);
 
 // Every rank runs all of it by itself, at the same time; ranks on CPUs, which share them, leave that to
-// rank 0. Collective.
-Alone time_alone(Communicator& comm, const parity::Case& test, int pairs, Launch launch);
+// rank 0. Of some heads the time is scaled to all of them. Collective.
+Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how);
 
 // The median. Throws std::invalid_argument where there is no value.
 double median(std::vector<double> values);

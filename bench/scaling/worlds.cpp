@@ -48,12 +48,12 @@ class Threads final : public Worlds {
   Judged verify(const parity::Case& test, Launch launch) override {
     return judged(parity::verify(test, options_of(launch, sample_)));
   }
-  Timing time(const parity::Case& test, int pairs, Launch launch) override {
-    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, pairs, launch); });
+  Timing time(const parity::Case& test, const Timed& how) override {
+    return of_first<Timing>(test.world, test, [&](Communicator& comm) { return time_passes(comm, test, how); });
   }
-  Alone time_alone(const parity::Case& test, int pairs, Launch launch) override {
+  Alone time_alone(const parity::Case& test, const Timed& how) override {
     return of_first<Alone>(devices_of(test), test,
-                           [&](Communicator& comm) { return bench::time_alone(comm, test, pairs, launch); });
+                           [&](Communicator& comm) { return bench::time_alone(comm, test, how); });
   }
 
  private:
@@ -75,11 +75,11 @@ class Ranks final : public Worlds {
     own.status = static_cast<parity::Status>(world->agree_max(static_cast<int64_t>(own.status)));
     return own;
   }
-  Timing time(const parity::Case& test, int pairs, Launch launch) override {
-    return time_passes(*world_of(test), test, pairs, launch);
+  Timing time(const parity::Case& test, const Timed& how) override {
+    return time_passes(*world_of(test), test, how);
   }
-  Alone time_alone(const parity::Case& test, int pairs, Launch launch) override {
-    return bench::time_alone(*world_of(test), test, pairs, launch);
+  Alone time_alone(const parity::Case& test, const Timed& how) override {
+    return bench::time_alone(*world_of(test), test, how);
   }
   void over(const std::string& transport) override { transport_ = transport; }
   void abandon(int code) override { job_->abort(code); }

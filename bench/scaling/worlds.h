@@ -22,9 +22,9 @@ class Worlds {
   virtual ~Worlds() = default;
   virtual bool speaks() const = 0;  // prints and writes
   virtual Judged verify(const parity::Case& test, Launch launch) = 0;
-  virtual Timing time(const parity::Case& test, int pairs, Launch launch) = 0;
+  virtual Timing time(const parity::Case& test, const Timed& how) = 0;
   // The same problem on each device of the case by itself, all at once.
-  virtual Alone time_alone(const parity::Case& test, int pairs, Launch launch) = 0;
+  virtual Alone time_alone(const parity::Case& test, const Timed& how) = 0;
   virtual void over(const std::string& /*transport*/) {}  // what follows, between GPUs of processes
   virtual void abandon(int) {}  // ranks that wait for this one must not wait for ever
 };
