@@ -42,7 +42,7 @@ struct Timed {
 };
 
 // Runs passes in pairs, one of which the ledger records, after two to warm up; or so many replays after
-// two. Where a pass takes longer than 5 s there is one to warm up, and all are recorded. Collective.
+// two. Where a pass takes longer than 2 s there is one to warm up, and all are recorded. Collective.
 Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& how);
 
 // Every rank runs all of it by itself, at the same time; ranks on CPUs, which share them, leave that to
