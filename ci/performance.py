@@ -42,8 +42,19 @@ class Row:
             self.who = "RingCheck, one rank, the slowest GPU" if slowest else "RingCheck, one rank"
 
 
-def rows_of(measurements):
-    """By problem; of a case of several devices its run on one device is a row of its own."""
+def rows_of(results):
+    """Each as the newest commit has it."""
+    by_commit = collections.defaultdict(list)
+    for result in results:
+        by_commit[result["environment"]["commit"]].append(result)
+    rows = {}
+    for its in sorted(by_commit.values(), key=lambda its: max(one["environment"]["started"] for one in its)):
+        rows |= rows_in([one for result in its for one in result["measurements"]])
+    return list(rows.values())
+
+
+def rows_in(measurements):
+    """By what makes a row; of a case of several devices its run on one device is a row of its own."""
     rows = {}
     for one in measurements:
         parts, name = one["parts"], one["name"]
@@ -61,7 +72,7 @@ def rows_of(measurements):
         if name.startswith("error_"):
             row = Row(parts, devices)
             rows.setdefault((row.problem, devices, row.who, row.how), row).errors[name[6:]] = median(one)
-    return list(rows.values())
+    return rows
 
 
 def table(problem, rows):
@@ -97,7 +108,7 @@ def written():
         text.append(f"\n## {machine}\n\nRingCheck at {', '.join(ours)}; PyTorch {', '.join(peers) or 'not run'}; "
                     f"{min(one['environment']['started'] for one in its)}.\n")
         problems = collections.defaultdict(list)
-        for row in rows_of([one for result in its for one in result["measurements"]]):
+        for row in rows_of(its):
             problems[row.problem].append(row)
         for problem in sorted(problems, key=lambda key: (int(key[2]), [-int(heads) for heads in key[:2]], key)):
             text.append(table(problem, problems[problem]))

@@ -94,7 +94,8 @@ def errors(kept):
 
 def row(kept):
     failed = sum(case["verdict"] == "fail" for case in kept["open"])
-    asked = "smoke" if any("profile smoke" in one["command"] for one in kept["environments"]) else "by hand"
+    commands = " ".join(one["command"] for one in kept["environments"])
+    asked = next((profile for profile in ("smoke", "conformance") if f"profile {profile}" in commands), "by hand")
     device = kept["environments"][0]["device"]
     if device != "cpu":
         asked += f", {device.split(',')[0]}"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutates who judges, one edit at a time, and asks the self-test, the smoke profile and unit tests."""
 import argparse
+import collections
 import glob
 import json
 import os
@@ -129,10 +130,12 @@ def targets():
     return list(dict.fromkeys(["ringcheck_core", "ringcheck_command", *sum(AREAS.values(), [])]))
 
 
-def tests_of(file):
-    """Of the areas that hold a file, the smallest first."""
+def tests_of(file, known=()):
+    """Of the areas that hold a file, the smallest first; before them those that have noticed edits of it."""
     around = sorted((area for area in AREAS if file.startswith(area + "/")), key=len, reverse=True)
-    return list(dict.fromkeys(test for area in around for test in AREAS[area]))
+    tests = list(dict.fromkeys(test for area in around for test in AREAS[area]))
+    noticed = collections.Counter(row["by"] for row in known if row["file"] == file)
+    return sorted(tests, key=lambda test: -noticed[test])
 
 
 def killer(tree, tests):
@@ -153,7 +156,7 @@ def killer(tree, tests):
     return None
 
 
-def judged(tree, mutant):
+def judged(tree, mutant, known=()):
     """What became of a mutant. The source is as before afterwards, whatever happens."""
     path = tree.path(mutant.file)
     with open(path, encoding="utf-8") as stream:
@@ -165,7 +168,7 @@ def judged(tree, mutant):
             stream.write("\n".join(lines))
         if not tree.builds():
             return "does not compile", None
-        by = killer(tree, tests_of(mutant.file))
+        by = killer(tree, tests_of(mutant.file, known))
         return ("killed" if by else "survived"), by
     finally:
         with open(path, "w", encoding="utf-8") as stream:
@@ -252,7 +255,7 @@ def main():
         if known.get(mutant.id, {}).get("result") == "equivalent":
             continue
         begin = time.time()
-        result, by = judged(tree, mutant)
+        result, by = judged(tree, mutant, known.values())
         row = entry(mutant, result, by, time.time() - begin)
         row["why"] = known.get(mutant.id, row)["why"]  # what was found out about it stays
         known[mutant.id] = row

@@ -156,6 +156,11 @@ class Runner(unittest.TestCase):
             self.assertEqual(run.tests_of("a/bc.cpp"), ["x", "y"])
             self.assertEqual(run.tests_of("c.cpp"), [])
 
+    def test_who_has_noticed_edits_of_a_file_before_the_others(self):
+        rows = [{"file": "a/b.cpp", "by": by} for by in ("y", "z", "z", "smoke", None)] + [{"file": "a/c.cpp", "by": "x"}]
+        with mock.patch.object(run, "AREAS", {"a": ["x", "y", "z"]}):
+            self.assertEqual(run.tests_of("a/b.cpp", rows), ["z", "y", "x"])
+
 
 if __name__ == "__main__":
     unittest.main()
