@@ -9,7 +9,6 @@ namespace ringcheck::parity {
 
 Case nearest_case(const Subject& subject, const Case& test) {
   Case nearest = subject.fitted(test);
-  if (nearest == test) return test;
   const bool anyhow = subject.promise(nearest).contract == merging_anyhow(loosest_contract({nearest.dtype}));
   return anyhow && widen(nearest) ? subject.fitted(nearest) : nearest;
 }
