@@ -15,6 +15,7 @@ namespace ringcheck::cli {
 struct Ended {
   int code = 0;              // of exit; 127: the program could not be run
   int signal = 0;            // or 0
+  bool well() const { return code == 0 && signal == 0; }
   std::string text() const;  // "exit code 3", "signal 9 (Killed)"
 };
 

@@ -189,15 +189,16 @@ class Supervision {
     uint64_t progress = 0;
     auto alive = Clock::now();
     Indexes done, pending;
-    bool nothing_left = false;
+    bool at_end = false;
     for (;;) {
       const bool ended = workers.poll().has_value();  // before the results: none is missed
       take(workers, pile, done);
-      nothing_left = pile.deck.empty();  // before what it has: it may take the last one now
+      const bool nothing_left = pile.deck.empty();  // before what it has: it may take the last one now
       pending = pile.deck.of(taker);
       std::erase_if(pending, [&](size_t place) { return std::ranges::count(done, place) > 0; });
-      nothing_left = nothing_left && pending.empty();
-      if (ended || nothing_left || Interrupts::noted() != 0 || stopping_)
+      // One that has ended well had found nothing left, whatever another one has put back since.
+      at_end = pending.empty() && (nothing_left || (!done.empty() && ended && workers.poll()->well()));
+      if (ended || at_end || Interrupts::noted() != 0 || stopping_)
         break;
       if (const uint64_t now = workers.progress(); now != progress) {
         progress = now;
@@ -207,7 +208,7 @@ class Supervision {
         break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (nothing_left) return check_end(workers, pile, done, tests_devices);
+    if (at_end) return check_end(workers, pile, done, tests_devices);
     if (Interrupts::noted() == 0 && !stopping_)
       bury(workers, seconds_since(alive), pile, done, pending, taker);
     for (const size_t place : pending) pile.deck.put_back(place);
@@ -261,8 +262,7 @@ class Supervision {
     while (!workers.poll() && seconds_since(begin) < (done.empty() ? kTimeToStart : kTimeToEnd))
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const std::optional<Ended> ended = workers.poll();
-    if (ended && ended->code == 0 && ended->signal == 0)
-      return;
+    if (ended && ended->well()) return;
     if (ended && ended->code == exit_codes::kSelfTest)
       throw parity::SelfTestFailed(in_a_line(workers.output()));
     if (done.empty()) return did_not_start(pile, workers.output());
