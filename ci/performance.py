@@ -38,6 +38,8 @@ class Row:
         else:
             self.who = PEERS.get(parts["subject"], parts["subject"])
             self.how = ", ".join(filter(None, (parts["kernel"], parts.get("rotation"))))
+        if devices == 1 and "alone" in parts:
+            self.how += f", by {parts['alone']}"
         if devices == 1 and parts["subject"] == "ours":
             self.who = "RingCheck, one rank, the slowest GPU" if slowest else "RingCheck, one rank"
 

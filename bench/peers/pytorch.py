@@ -34,6 +34,8 @@ def sharded(mesh, problem):
 
 
 def of_one(parts, options, seq):
+    if options.heads_alone:
+        parts = {**parts, "alone": f"{options.heads_alone} of {options.heads} key heads"}
     problem = timed.tensors(options, seq, options.heads_alone)
     yield from timed.timed(attend, *problem, parts, options)
     if options.judged_heads > 0:

@@ -113,6 +113,8 @@ def environment(command, begin):
 
 def run(command, options, measurements):
     """Joins the ranks of torchrun, and writes what `measurements(options)` yields, on rank 0."""
+    if options.heads_alone and not 1 <= options.heads_alone <= options.heads:
+        raise SystemExit(f"--heads-alone {options.heads_alone} is not from 1 to the {options.heads} heads that there are")
     begin = datetime.datetime.now(datetime.timezone.utc)
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))

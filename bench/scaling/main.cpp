@@ -55,6 +55,13 @@ void note_launch(Launch launch, reports::CaseResult& test) {
   if (launch == Launch::kGraph) test.name += " as a graph";
 }
 
+// What is scaled from some heads on one device, and what is compared with it, says so.
+void note_alone(int64_t groups, const parity::Case& test, reports::Measurement& measurement) {
+  const bool of_one = measurement.name.find("_on_") != std::string::npos || measurement.name.ends_with("eta");
+  if (groups > 0 && of_one)
+    measurement.parts["alone"] = std::to_string(groups) + " of " + std::to_string(test.kv_heads) + " key heads";
+}
+
 // The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
 // no speed.
 void measure(Worlds& worlds, const parity::Case& test, const std::string& transport, Launch launch,
@@ -79,6 +86,7 @@ void measure(Worlds& worlds, const parity::Case& test, const std::string& transp
   for (auto& measurement : measurements_of({test, devices_of(test), judged.errors, timing, alone})) {
     cli::note_transport(transport, measurement.parts);
     note_launch(launch, measurement.parts);
+    note_alone(options.groups_alone, test, measurement);
     result.measurements.push_back(std::move(measurement));
   }
 }

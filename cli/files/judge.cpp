@@ -20,7 +20,7 @@
 #include "cli/verify/part_lists.h"
 #include "cli/verify/sample.h"
 #include "cli/verify/verify_report.h"
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/dealing.h"
 #include "parity/case/text/nearest.h"
 #include "parity/subject/files/cases_folder.h"
 #include "reports/screen/console.h"

@@ -9,7 +9,7 @@
 
 #include "cli/progress.h"
 #include "cli/screen.h"
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/dealing.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {

@@ -11,7 +11,7 @@
 #include "cli/verify/inspect.h"
 #include "cli/verify/models.h"
 #include "cli/verify/profiles.h"
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/dealing.h"
 #include "cp/device/cuda_library.h"
 #include "parity/case/data/soft_data.h"
 #include "parity/case/text.h"

@@ -20,7 +20,7 @@
 #include "cli/verify/oracles.h"
 #include "cli/process/folder.h"
 #include "cli/progress.h"
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/dealing.h"
 #include "cli/workers/plugins.h"
 #include "cli/workers/ranks.h"
 #include "cli/workers/self_test.h"

@@ -12,7 +12,7 @@
 #include "cli/bundle/bundle.h"
 #include "cli/subcommand.h"
 #include "cli/transport.h"
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/dealing.h"
 #include "cli/workers/own_status.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/supervisor.h"

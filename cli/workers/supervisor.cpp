@@ -2,24 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers/supervisor.h"
 
-#include <c10/util/StringUtil.h>
 #include <signal.h>
 #include <string.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
 #include "cli/process/programs.h"
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/at_once.h"
+#include "cli/workers/sharing/dealing.h"
 #include "cli/workers/death.h"
 #include "cli/workers/interrupts.h"
-#include "cli/workers/pile.h"
+#include "cli/workers/sharing/pile.h"
+#include "cli/workers/said.h"
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "cli/workers/worker_group.h"
@@ -33,27 +32,7 @@ using reports::CaseResult;
 using reports::Status;
 
 constexpr double kTimeToStart = 60, kTimeToEnd = 30;
-constexpr size_t kLineShown = 240;
 constexpr int32_t kSupervisor = 1;  // as one who takes cases
-
-std::string tail(const std::string& text, size_t size) {
-  return text.size() <= size ? text : text.substr(text.size() - size);
-}
-
-// The beginning of what a worker said, in one line; launchers frame it with dashes.
-std::string in_a_line(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);)
-    if (line.find_first_not_of("- ") != std::string::npos)
-      lines.push_back(line);
-  std::string all = c10::Join(" ", lines);
-  if (all.size() > kLineShown) {
-    all.resize(kLineShown);
-    all.append(" ...");
-  }
-  return all.empty() ? "it said nothing" : all;
-}
 
 using Indexes = std::vector<size_t>;
 
@@ -66,7 +45,7 @@ class Supervision {
     std::map<int, Indexes> groups = by_transport();
     const Dealt dealt = deal(cases_, groups[0]);
     groups.erase(0);
-    run_all({}, dealt.large);
+    run_alone({}, dealt.large);
     const size_t workers = std::min(static_cast<size_t>(options_.jobs), dealt.small.size());
     std::vector<std::function<void()>> players;
     const Pile small(cases_, dealt.small);
@@ -75,12 +54,14 @@ class Supervision {
     const bool beside = overlap(groups);
     if (beside)
       players.push_back([this, &groups] { run_processes(groups); });
-    play(players);
+    at_once(players, stopping_);
+    skip_rest(small, not_started_);
     if (!beside)
       run_processes(groups);
     std::vector<CaseResult> results;
-    for (auto& result : results_)
-      results.push_back(std::move(*result));
+    for (size_t i = 0; i < cases_.size(); ++i)
+      results.push_back(results_[i] ? std::move(*results_[i])
+                                    : to_result(cases_[i], Status::kCrash, "no worker told its result"));
     return results;
   }
 
@@ -108,30 +89,9 @@ class Supervision {
     if (!mpirun) mpirun = find_program("mpiexec");
     for (const auto& [ranks, indexes] : by_ranks)
       if (mpirun)
-        run_all({*mpirun, ranks}, indexes);
+        run_alone({*mpirun, ranks}, indexes);
       else
         skip(indexes, "mpirun was not found; install Open MPI or put its folder into PATH");
-  }
-
-  // All at a time. The first exception is thrown here, when the workers of the others have ended.
-  void play(const std::vector<std::function<void()>>& players) {
-    std::exception_ptr failure;
-    {
-      std::vector<std::jthread> threads;
-      for (const auto& player : players)
-        threads.emplace_back([&] {
-          try {
-            player();
-          } catch (...) {
-            const std::lock_guard lock(finishing_);
-            if (!failure)
-              failure = std::current_exception();
-            stopping_ = true;
-          }
-        });
-    }
-    if (failure)
-      std::rethrow_exception(failure);
   }
 
   // Of `workers` that share the cores; 0, as many as there are, for one that has them alone.
@@ -152,16 +112,21 @@ class Supervision {
       finish(index, to_result(cases_[index], Status::kSkipped, reason));
   }
 
-  void run_all(const Transport& transport, const Indexes& indexes) { run_all(transport, Pile(cases_, indexes)); }
+  // Cases that one worker has for itself.
+  void run_alone(const Transport& transport, const Indexes& indexes) {
+    const Pile pile(cases_, indexes);
+    run_all(transport, pile);
+    if (!stopping_) skip_rest(pile, not_started_);
+  }
 
-  // One worker after the other, until nothing is left to take.
+  // One worker after the other, until nothing is left to take or one does not start.
   void run_all(const Transport& transport, const Pile& pile) {
     while (!pile.deck.empty() && !stopping_) {
       if (Interrupts::noted() != 0) {
         skip_rest(pile, "interrupted by " + Interrupts::text(Interrupts::noted()));
         return;
       }
-      run_some(transport, pile);
+      if (!run_some(transport, pile)) return;
     }
   }
 
@@ -173,8 +138,9 @@ class Supervision {
     return rest.size();
   }
 
-  // Returns when the worker is done, dead or silent. What it took and has no result goes back.
-  void run_some(const Transport& transport, const Pile& pile) {
+  // Returns when the worker is done, dead or silent, and ended: only then it takes nothing more, and what it took
+  // and has no result goes back. False where it did not start.
+  bool run_some(const Transport& transport, const Pile& pile) {
     const int32_t taker = ++takers_;
     if (!transport.mpirun.empty())  // its ranks take the same
       while (pile.deck.take(taker)) continue;
@@ -188,94 +154,123 @@ class Supervision {
 
     uint64_t progress = 0;
     auto alive = Clock::now();
-    Indexes done, pending;
-    bool at_end = false;
+    Taken taken;
     for (;;) {
       const bool ended = workers.poll().has_value();  // before the results: none is missed
-      take(workers, pile, done);
-      const bool nothing_left = pile.deck.empty();  // before what it has: it may take the last one now
-      pending = pile.deck.of(taker);
-      std::erase_if(pending, [&](size_t place) { return std::ranges::count(done, place) > 0; });
-      // One that has ended well had found nothing left, whatever another one has put back since.
-      at_end = pending.empty() && (nothing_left || (!done.empty() && ended && workers.poll()->well()));
-      if (ended || at_end || Interrupts::noted() != 0 || stopping_)
+      const bool nothing_left = pile.deck.empty();    // before what it has: it may take the last one now
+      take(workers, pile, taker, taken);
+      if (taken.pending.empty() && (nothing_left || (ended && workers.found_nothing_left()))) {
+        check_end(workers, taken, tests_devices, pile);
+        return true;
+      }
+      if (ended || Interrupts::noted() != 0 || stopping_)
         break;
       if (const uint64_t now = workers.progress(); now != progress) {
         progress = now;
         alive = Clock::now();
       }
-      if (seconds_since(alive) > allowed_silence(pile, pending, progress > 0))
+      if (seconds_since(alive) > allowed_silence(pile, taken, progress > 0))
         break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (at_end) return check_end(workers, pile, done, tests_devices);
-    if (Interrupts::noted() == 0 && !stopping_)
-      bury(workers, seconds_since(alive), pile, done, pending, taker);
-    for (const size_t place : pending) pile.deck.put_back(place);
+    std::optional<Death> death;
+    const bool died = workers.poll().has_value();
+    if (Interrupts::noted() == 0 && !stopping_) death = death_of(workers, seconds_since(alive));
+    workers.end();
+    take(workers, pile, taker, taken);
+    const bool started = !death || bury(*death, died, workers.output(), seconds_since(alive), pile, taken);
+    for (const size_t place : taken.pending) pile.deck.put_back(place);
+    if (!started) did_not_start(pile, tests_devices, workers.output());
+    return started;
   }
 
-  void take(WorkerGroup& workers, const Pile& pile, Indexes& done) {
+  // By place: what a worker has done, in this order, and what it has and has not done.
+  struct Taken {
+    Indexes done, pending;
+  };
+
+  void take(WorkerGroup& workers, const Pile& pile, int32_t taker, Taken& taken) {
     for (Finished& finished : workers.take_finished()) {
-      done.push_back(finished.index);
+      taken.done.push_back(finished.index);
       finish(pile.indexes.at(finished.index), std::move(finished.result));
     }
+    std::vector<bool> done(pile.indexes.size());
+    for (const size_t place : taken.done) done[place] = true;
+    taken.pending = pile.deck.of(taker);
+    std::erase_if(taken.pending, [&](size_t place) { return done[place]; });
   }
 
-  // The case that was running costs one, and is no longer pending; a worker that never began a case costs all
-  // that is left.
-  void bury(WorkerGroup& workers, double silent, const Pile& pile, const Indexes& done, Indexes& pending, int32_t taker) {
+  static Death death_of(WorkerGroup& workers, double silent) {
     if (!workers.poll()) workers.show_stacks();
     const std::string output = workers.output();
     if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
       throw parity::SelfTestFailed(in_a_line(output));
-    const Death death = explain(collect(workers.ranks(), workers.poll(), silent, output));
-    workers.end();
-    if (death.test < 0) {
-      devices_taken_ = false;
-      for (const size_t place : std::exchange(pending, {})) pile.deck.put_back(place);
-      return did_not_start(pile, output);
+    return explain(collect(workers.ranks(), workers.poll(), silent, output));
+  }
+
+  // The case that was running costs one, and is no longer pending. One that was silent, and went on before it was
+  // ended, costs none; one that died between two cases the next, or the last. False: it never began one.
+  bool bury(const Death& death, bool died, const std::string& output, double silent, const Pile& pile, Taken& taken) {
+    if (death.test < 0) return false;
+    const auto running = std::ranges::find(taken.pending, static_cast<size_t>(death.test));
+    if (running == taken.pending.end() && !died) return true;
+    if (taken.pending.empty()) {
+      spoil(pile, taken, death.verdict, death.reason, output);
+      return true;
     }
-    if (pending.empty())  // between two cases: the next one
-      if (const auto next = pile.deck.take(taker)) pending = {*next};
-    if (pending.empty()) pending = {done.back()};
-    size_t place = static_cast<size_t>(death.test);
-    if (std::ranges::count(pending, place) == 0) place = pending.front();
+    const size_t place = running == taken.pending.end() ? taken.pending.front() : *running;
     CaseResult result = to_result(pile.cases[place], death.verdict, death.reason);
     result.seconds = silent;
     result.findings = death.findings;
     result.log = tail(output, 4000);
-    std::erase(pending, place);
+    std::erase(taken.pending, place);
     finish(pile.indexes[place], std::move(result));
+    return true;
   }
 
-  // Where the others have taken everything, no case is left to say it.
-  void did_not_start(const Pile& pile, const std::string& output) {
+  // What is left goes to the other workers, where there are any, and is skipped in the end: but at once where the
+  // GPUs are not tested then.
+  void did_not_start(const Pile& pile, bool tests_devices, const std::string& output) {
     const std::string reason = "the worker did not start: " + in_a_line(output);
-    if (skip_rest(pile, reason) == 0) throw std::runtime_error(reason);
+    {
+      const std::lock_guard lock(finishing_);
+      not_started_ = reason;
+    }
+    if (tests_devices && skip_rest(pile, reason) == 0)
+      throw parity::SelfTestFailed("the GPUs were not tested, as " + reason);
   }
 
-  // A worker has to end as well: if it cannot, its last case is no pass. One that came too late for a case
-  // is not waited for, unless it tests the GPUs.
-  void check_end(WorkerGroup& workers, const Pile& pile, const Indexes& done, bool tests_devices) {
-    if (done.empty() && !tests_devices) return;
+  // The last case of a worker that has ended badly after it is no pass.
+  void spoil(const Pile& pile, const Taken& taken, Status verdict, const std::string& reason, const std::string& output) {
+    const std::lock_guard lock(finishing_);
+    CaseResult& result = *results_[pile.indexes[taken.done.back()]];
+    result.verdict = verdict;
+    result.reason = reason;
+    result.log = tail(output, 4000);
+  }
+
+  // A worker has to end as well. One that came too late for a case is not waited for, unless it tests the GPUs.
+  void check_end(WorkerGroup& workers, const Taken& taken, bool tests_devices, const Pile& pile) {
+    const bool idle = taken.done.empty();
+    if (idle && !tests_devices) return;
     const auto begin = Clock::now();
-    while (!workers.poll() && seconds_since(begin) < (done.empty() ? kTimeToStart : kTimeToEnd))
+    while (!workers.poll() && seconds_since(begin) < (idle ? kTimeToStart : kTimeToEnd)) {
+      if (idle && (Interrupts::noted() != 0 || stopping_)) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
     const std::optional<Ended> ended = workers.poll();
     if (ended && ended->well()) return;
     if (ended && ended->code == exit_codes::kSelfTest)
       throw parity::SelfTestFailed(in_a_line(workers.output()));
-    if (done.empty()) return did_not_start(pile, workers.output());
-    CaseResult& result = *results_[pile.indexes[done.back()]];
-    result.verdict = ended ? Status::kCrash : Status::kHang;
-    result.reason = "after its last case the worker " +
-                    (ended ? "ended with " + ended->text() : std::string("did not end"));
-    result.log = tail(workers.output(), 4000);
+    if (idle) return did_not_start(pile, tests_devices, workers.output());
+    spoil(pile, taken, ended ? Status::kCrash : Status::kHang,
+          "after its last case the worker " + (ended ? "ended with " + ended->text() : std::string("did not end")),
+          workers.output());
   }
 
-  double allowed_silence(const Pile& pile, const Indexes& pending, bool started) const {
-    if (pending.empty()) return std::max(options_.deadline_seconds.value_or(0), kTimeToStart);
-    const double allowed = options_.deadline_seconds.value_or(deadline_of(pile.cases[pending.front()]));
+  double allowed_silence(const Pile& pile, const Taken& taken, bool started) const {
+    const parity::Case& next = pile.cases[taken.pending.empty() ? 0 : taken.pending.front()];
+    const double allowed = options_.deadline_seconds.value_or(deadline_of(next));
     return started ? allowed : std::max(allowed, kTimeToStart);
   }
 
@@ -283,6 +278,7 @@ class Supervision {
   const SupervisorOptions& options_;
   std::vector<std::optional<CaseResult>> results_;
   std::mutex finishing_;
+  std::string not_started_;  // why the last worker did not that did not
   std::atomic<bool> stopping_ = false;
   std::atomic<int32_t> takers_ = kSupervisor;  // workers so far
   std::atomic<bool> devices_taken_ = false;  // by a worker that tests them before its first case

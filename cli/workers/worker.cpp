@@ -18,7 +18,7 @@
 #include "cli/bundle/bundle.h"
 #include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
-#include "cli/workers/deck.h"
+#include "cli/workers/sharing/deck.h"
 #include "cli/workers/plugins.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
@@ -167,8 +167,8 @@ int run_threads(const Options& options) {
   return 0;
 }
 
-// One rank of a world of processes, which has cases that no other one takes, one after the other. All ranks finish a case before the next one
-// begins.
+// One rank of a world of processes, which has cases that no other world takes, one after the other. All ranks
+// finish a case before the next one begins.
 void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& options,
               const StatusFile& status, Results* results) {
   parity::RunOptions run = run_options(options);

@@ -50,6 +50,7 @@ class WorkerGroup {
   std::vector<Finished> take_finished();  // what came since the last call
   uint64_t progress() const;              // changes whenever any rank says anything
   std::vector<RankStatus> ranks() const;
+  bool found_nothing_left() const { return status_.read(0).state == RankState::kDone; }
   // Has ranks that wait for a process of another language write where that is to the output.
   void show_stacks() const;
   std::string output() const;  // of all its processes

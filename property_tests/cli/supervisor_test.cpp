@@ -113,6 +113,18 @@ TEST_F(Supervisor, AKilledThreadWorkerCostsItsCaseOnly) {
   EXPECT_EQ(cases()[1]["verdict"], "pass");
 }
 
+// The others take what it would have taken.
+TEST_F(Supervisor, AWorkerThatDoesNotStartCostsNoCase) {
+  std::vector<std::string> words{"--jobs", "3"};
+  for (int seed = 1; seed <= 12; ++seed) words.insert(words.end(), {"--case", kSmallThread + "/seed" + std::to_string(seed)});
+  start(words);
+  ASSERT_TRUE(wait_until(60, [&] { return program_->workers().size() == 3; }));
+  ::kill(program_->workers().front().pid, SIGKILL);  // it takes a second to load what it needs
+  EXPECT_EQ(end().code, 0);
+  ASSERT_EQ(cases().size(), 12U);
+  for (const json& test : cases()) EXPECT_EQ(test["verdict"], "pass") << test["reason"];
+}
+
 TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {
   start({"--case", kLargeThread});
   ::kill(worker(-1), SIGSEGV);

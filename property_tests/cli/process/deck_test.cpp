@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/workers/deck.h"
+#include "cli/workers/sharing/deck.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
+#include "cli/usage_error.h"
 #include "property_tests/cli/program.h"
 
 namespace ringcheck::cli {
@@ -52,7 +53,7 @@ TEST(Deck, SaysWhichFileCannotBeOpened) {
   try {
     Deck::open(folder.file("missing"));
     FAIL();
-  } catch (const std::runtime_error& error) {
+  } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr(folder.file("missing")));
   }
 }

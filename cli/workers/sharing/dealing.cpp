@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/workers/dealing.h"
+#include "cli/workers/sharing/dealing.h"
 
 #include <algorithm>
 #include <functional>

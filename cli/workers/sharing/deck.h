@@ -19,7 +19,7 @@ class Deck {
   static constexpr int32_t kNobody = 0;
 
   static Deck create(const std::string& path, size_t cases);  // all of them nobody's
-  static Deck open(const std::string& path);  // throws std::runtime_error, as create()
+  static Deck open(const std::string& path);  // throws UsageError, as create()
   Deck(Deck&& other) noexcept;
   Deck& operator=(Deck&&) = delete;
   ~Deck();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/process/folder.h"
-#include "cli/workers/deck.h"
+#include "cli/workers/sharing/deck.h"
 #include "parity/case/case.h"
 
 namespace ringcheck::cli {

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/workers/said.h"
+
+#include <c10/util/StringUtil.h>
+
+#include <sstream>
+#include <vector>
+
+namespace ringcheck::cli {
+
+std::string tail(const std::string& text, size_t size) {
+  return text.size() <= size ? text : text.substr(text.size() - size);
+}
+
+std::string in_a_line(const std::string& text) {
+  constexpr size_t kShown = 240;
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);)
+    if (line.find_first_not_of("- ") != std::string::npos)
+      lines.push_back(line);
+  std::string all = c10::Join(" ", lines);
+  if (all.size() > kShown) {
+    all.resize(kShown);
+    all.append(" ...");
+  }
+  return all.empty() ? "it said nothing" : all;
+}
+
+}  // namespace ringcheck::cli

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace ringcheck::cli {
+
+// Of what the processes of a worker wrote: the last `size` bytes.
+std::string tail(const std::string& text, size_t size);
+
+// The beginning, in one line; launchers frame it with dashes.
+std::string in_a_line(const std::string& text);
+
+}  // namespace ringcheck::cli
