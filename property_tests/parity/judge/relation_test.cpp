@@ -10,6 +10,7 @@
 #include <regex>
 #include <string>
 
+#include "parity/case/text.h"
 #include "parity/judge/relation.h"
 #include "parity/judge/runner.h"
 #include "property_tests/parity/case/generators.h"
@@ -265,6 +266,19 @@ TEST(Relations, ATieThatUnderflowDecidesIsNoBreach) {
                          "scale-in-query", parity::ours()),
               Status::kPass)
         << seed;
+}
+
+// What one run shows and the other does not is no agreement.
+TEST(Relations, ATensorThatOneRunLacksIsWrong) {
+  const Case test = parity::parse_case("ring:p2p/contiguous/causal/P2/hq4/hkv2/s24/d8/float64");
+  const at::Tensor x = at::ones({1, 4, 24, 8}, at::kDouble), little = at::full_like(x, 1e-9);
+  parity::Measured whole;
+  whole.value.o = whole.value.dq = x;
+  whole.bound.o = whole.bound.dq = whole.sigma.o = whole.sigma.dq = little;
+  parity::Measured lacking = whole;
+  lacking.value.dq.reset();
+  EXPECT_EQ(parity::agree(test, whole, whole).status, Status::kPass);
+  EXPECT_EQ(parity::agree(test, lacking, whole).status, Status::kFail);
 }
 
 }  // namespace
