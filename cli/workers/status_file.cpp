@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers/status_file.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -40,9 +37,7 @@ void copy(char (&to)[size], const char* from) {
   to[size - 1] = '\0';
 }
 
-[[noreturn]] void fail(const std::string& path) {
-  throw std::runtime_error("status file '" + path + "': " + std::strerror(errno));
-}
+constexpr const char* kWhat = "status file";
 
 // Only stores to memory; then the signal does what it would have done.
 void on_signal(int signal) {
@@ -85,44 +80,28 @@ constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 }  // namespace
 
-StatusFile StatusFile::map(const std::string& path, int descriptor, int ranks) {
-  void* memory = ::mmap(nullptr, ranks * sizeof(RankStatus), PROT_READ | PROT_WRITE, MAP_SHARED,
-                        descriptor, 0);
-  ::close(descriptor);
-  if (memory == MAP_FAILED)
-    fail(path);
-  return {ranks, static_cast<RankStatus*>(memory)};
-}
-
 StatusFile StatusFile::create(const std::string& path, int ranks) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0)
-    fail(path);
-  // On a full disk a file that only looks so long kills whoever writes into it.
-  errno = ::posix_fallocate(descriptor, 0, static_cast<off_t>(ranks * sizeof(RankStatus)));
-  if (errno != 0)
-    fail(path);
-  StatusFile file = map(path, descriptor, ranks);
+  StatusFile file(MappedFile::create(kWhat, path, ranks * sizeof(RankStatus)));
   for (int rank = 0; rank < ranks; ++rank)
     file.records_[rank] = RankStatus{};
   return file;
 }
 
 StatusFile StatusFile::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  struct stat facts {};
-  if (descriptor < 0 || ::fstat(descriptor, &facts) != 0)
-    fail(path);
-  return map(path, descriptor, static_cast<int>(facts.st_size / sizeof(RankStatus)));
+  MappedFile file = MappedFile::open(kWhat, path);
+  if (file.bytes() < sizeof(RankStatus))
+    throw std::runtime_error(std::string(kWhat) + " '" + path + "': too short for a rank");
+  return StatusFile(std::move(file));
 }
 
-StatusFile::StatusFile(StatusFile&& other) noexcept
-    : ranks_(other.ranks_), records_(std::exchange(other.records_, nullptr)) {}
+StatusFile::StatusFile(MappedFile file)
+    : file_(std::move(file)), ranks_(static_cast<int>(file_.bytes() / sizeof(RankStatus))),
+      records_(static_cast<RankStatus*>(file_.data())) {}
 
+// What was moved from it has no memory, and is no rank's.
 StatusFile::~StatusFile() {
-  if (process_record >= records_ && process_record < records_ + ranks_) process_record = nullptr;
-  if (records_ != nullptr)
-    ::munmap(records_, ranks_ * sizeof(RankStatus));
+  const bool own = file_.data() != nullptr && process_record >= records_ && process_record < records_ + ranks_;
+  if (own) process_record = nullptr;
 }
 
 RankStatus& StatusFile::at(int rank) const {

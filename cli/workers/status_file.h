@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/process/mapped_file.h"
 #include "cp/ledger/ledger.h"
 
 namespace ringcheck::cli {
@@ -39,7 +40,7 @@ class StatusFile {
  public:
   static StatusFile create(const std::string& path, int ranks);
   static StatusFile open(const std::string& path);  // throws std::runtime_error
-  StatusFile(StatusFile&& other) noexcept;
+  StatusFile(StatusFile&&) = default;
   StatusFile& operator=(StatusFile&&) = delete;
   ~StatusFile();
 
@@ -60,11 +61,11 @@ class StatusFile {
   void note_end(int rank, void (*then)()) const;
 
  private:
-  StatusFile(int ranks, RankStatus* records) : ranks_(ranks), records_(records) {}
-  static StatusFile map(const std::string& path, int descriptor, int ranks);
+  explicit StatusFile(MappedFile file);
   RankStatus& at(int rank) const;
   void touch(RankStatus& record) const;
 
+  MappedFile file_;
   int ranks_ = 0;
   RankStatus* records_ = nullptr;
 };

@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "cli/process/mapped_file.h"
 
 namespace ringcheck::cli {
 
@@ -20,9 +23,6 @@ class Deck {
 
   static Deck create(const std::string& path, size_t cases);  // all of them nobody's
   static Deck open(const std::string& path);  // throws UsageError, as create()
-  Deck(Deck&& other) noexcept;
-  Deck& operator=(Deck&&) = delete;
-  ~Deck();
 
   // The first one that is nobody's, from now on of this taker, above 0.
   std::optional<size_t> take(int32_t taker) const;
@@ -32,12 +32,11 @@ class Deck {
   bool empty() const { return of(kNobody).empty(); }
 
  private:
-  Deck(size_t cases, int32_t* takers) : cases_(cases), takers_(takers) {}
-  static Deck map(const std::string& path, int descriptor, size_t cases);
-  std::atomic_ref<int32_t> taker_of(size_t index) const { return std::atomic_ref(takers_[index]); }
+  explicit Deck(MappedFile file) : file_(std::move(file)) {}
+  size_t size() const;
+  std::atomic_ref<int32_t> taker_of(size_t index) const { return std::atomic_ref(static_cast<int32_t*>(file_.data())[index]); }
 
-  size_t cases_ = 0;
-  int32_t* takers_ = nullptr;
+  MappedFile file_;
 };
 
 }  // namespace ringcheck::cli
