@@ -70,11 +70,6 @@ std::optional<size_t> confessed(const Remains& remains) {
                   [](const RankStatus& rank) { return has_failed(rank) || has_timed_out(rank); });
 }
 
-bool is_alive(pid_t pid) {
-  const std::string state = process_state(pid);
-  return !state.empty() && state != "Z" && state != "X";
-}
-
 template <class Better>
 size_t best(const Remains& remains, const Better& better) {
   size_t found = 0;
@@ -146,7 +141,7 @@ Remains collect(const std::vector<RankStatus>& ranks, const std::optional<Ended>
                 double silent_seconds, const std::string& output) {
   Remains remains{ranks, {}, ended, silent_seconds, output};
   for (const RankStatus& rank : ranks)
-    remains.stopped.push_back(rank.pid > 0 && process_state(rank.pid) == "T");
+    remains.stopped.push_back(rank.pid > 0 && process_state(rank.pid) == 'T');
   return remains;
 }
 
@@ -162,19 +157,21 @@ Death explain(const Remains& remains) {
 
 Death explain_launched(const std::vector<RankStatus>& ranks) {
   const Remains remains = collect(ranks, {}, 0, "");
-  const auto is_interrupted = [](const RankStatus& rank) {
-    return rank.state == RankState::kInterrupted;
-  };
+  const auto first = first_of(ranks, [](const RankStatus& rank) { return rank.state == RankState::kInterrupted; });
   // One that was killed says nothing, and ends the others: by its launcher, or because they wait for
-  // it in vain.
+  // it in vain. But who interrupts all of them may kill those that are slow to answer.
   const auto is_gone = [&](const RankStatus& rank) {
-    return rank.state == RankState::kRunning && (&rank == &ranks.front() || !is_alive(rank.pid));
+    return rank.state == RankState::kRunning && (&rank == &ranks.front() || !is_alive(rank.pid)) &&
+           (!first || ranks[*first].gone >= 0);
   };
+  // What fails once a partner was interrupted fails for that.
+  const auto was_first = [&](const RankStatus& rank) { return !first || rank.when < ranks[*first].when; };
+  const auto failed = [&](const RankStatus& rank) { return has_failed(rank) && was_first(rank); };
+  const auto timed_out = [&](const RankStatus& rank) { return has_timed_out(rank) && was_first(rank); };
   if (const auto rank = first_of(ranks, is_gone))
     return blame(remains, *rank, reports::Status::kCrash, "its process is gone, killed perhaps");
-  if (const auto rank = first_of(ranks, has_failed)) return blame(remains, *rank);
-  if (const auto rank = first_of(ranks, has_timed_out)) return blame(remains, *rank);
-  const auto first = first_of(ranks, is_interrupted);
+  if (const auto rank = first_of(ranks, failed)) return blame(remains, *rank);
+  if (const auto rank = first_of(ranks, timed_out)) return blame(remains, *rank);
   if (!first)
     return {reports::Status::kCrash, -1, "rank 0 ended and does not say why", everybody(remains)};
   const std::string name = ::strsignal(ranks[*first].signal);

@@ -9,9 +9,12 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+
+#include "cli/process/programs.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -21,7 +24,8 @@ static_assert(std::is_trivially_copyable_v<RankStatus>);
 // The record of the rank that runs on this thread, for the signal handler.
 thread_local RankStatus* own_record = nullptr;
 
-// That of a process that is one rank, and what it still does.
+// Those of all ranks, where this process is one of them; which, and what it still does.
+std::span<RankStatus> all_records;
 RankStatus* process_record = nullptr;
 void (*before_end)() = nullptr;
 
@@ -52,11 +56,20 @@ bool is_interrupt(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
 }
 
+// A rank whose process has ended without a word, or -1. Those of other machines say nothing at all.
+int who_is_gone() {
+  for (size_t rank = 0; rank < all_records.size(); ++rank)
+    if (all_records[rank].state == RankState::kRunning && !is_alive(all_records[rank].pid))
+      return static_cast<int>(rank);
+  return -1;
+}
+
 // What the rank said of its end before stands.
 void on_end(int signal) {
   if (process_record != nullptr && process_record->state == RankState::kRunning) {
     process_record->signal = signal;
     process_record->when = monotonic_nanoseconds();
+    process_record->gone = who_is_gone();
     process_record->state = is_interrupt(signal) ? RankState::kInterrupted : RankState::kSignaled;
   }
   if (before_end != nullptr) before_end();
@@ -101,7 +114,9 @@ StatusFile::StatusFile(MappedFile file)
 // What was moved from it has no memory, and is no rank's.
 StatusFile::~StatusFile() {
   const bool own = file_.data() != nullptr && process_record >= records_ && process_record < records_ + ranks_;
-  if (own) process_record = nullptr;
+  if (!own) return;
+  process_record = nullptr;
+  all_records = {};
 }
 
 RankStatus& StatusFile::at(int rank) const {
@@ -158,6 +173,7 @@ void StatusFile::note_signals() const {
 
 void StatusFile::note_end(int rank, void (*then)()) const {
   process_record = &at(rank);
+  all_records = {records_, static_cast<size_t>(ranks_)};
   before_end = then;
   for (const int signal : kDeadly) handle(signal, on_end);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})

@@ -18,7 +18,7 @@ enum class RankState : int32_t {
   kSignaled,  // died of a signal that could be caught; `signal` says which
   kThrew,     // `note` says what
   kTimedOut,  // the same, and it was a wait that passed its deadline
-  kInterrupted,  // somebody ended it: SIGINT, SIGTERM or SIGHUP, in `signal`
+  kInterrupted,  // somebody ended it: SIGINT, SIGTERM or SIGHUP, in `signal`; `gone` says who was
 };
 
 // What one rank is doing. Plain memory of fixed size, shared between processes.
@@ -28,6 +28,7 @@ struct RankStatus {
   int32_t test = -1;  // which of its cases
   int32_t step = -1, peer = -1;
   int32_t signal = 0;
+  int32_t gone = -1;      // a rank whose process had ended without a word when this one was interrupted
   uint64_t progress = 0;  // how often it said anything
   uint64_t when = 0;      // monotonic nanoseconds of the last time
   char operation[48] = {};

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rank of a launcher ended the others, by what each of them said last.
+#include "cli/workers/death.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "property_tests/cli/program.h"
+
+namespace ringcheck::cli {
+namespace {
+
+using reports::Status;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A process that has ended; its parent has not asked how.
+class Dead {
+ public:
+  Dead() : pid_(::fork()) {
+    if (pid_ == 0) ::_exit(0);
+    siginfo_t how{};
+    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOWAIT), 0);
+  }
+  ~Dead() { ::waitpid(pid_, nullptr, 0); }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+RankStatus running(pid_t pid, uint64_t when) {
+  RankStatus rank;
+  rank.pid = pid;
+  rank.test = 1;
+  rank.when = when;
+  rank.state = RankState::kRunning;
+  return rank;
+}
+
+RankStatus ended(RankState state, uint64_t when) {
+  RankStatus rank = running(::getpid(), when);
+  rank.state = state;
+  rank.signal = state == RankState::kInterrupted ? SIGTERM : 0;
+  return rank;
+}
+
+RankStatus interrupted(uint64_t when, int32_t gone) {
+  RankStatus rank = ended(RankState::kInterrupted, when);
+  rank.gone = gone;
+  return rank;
+}
+
+TEST(LaunchedDeath, OfARankThatSaysNothingIsACrash) {
+  const Dead dead;
+  const Death death = explain_launched({ended(RankState::kThrew, 9), running(dead.pid(), 3)});
+  EXPECT_EQ(death.verdict, Status::kCrash);
+  EXPECT_EQ(death.test, 1);
+  EXPECT_THAT(death.reason, StartsWith("rank 1 in "));
+  EXPECT_THAT(death.reason, HasSubstr("its process is gone"));
+}
+
+// A launcher ends the others by a signal once one of them is gone.
+TEST(LaunchedDeath, BeforeTheOthersWereInterruptedIsACrash) {
+  const Dead dead;
+  const Death death = explain_launched({interrupted(9, 1), running(dead.pid(), 3)});
+  EXPECT_EQ(death.verdict, Status::kCrash);
+  EXPECT_THAT(death.reason, StartsWith("rank 1 in "));
+}
+
+// It kills who does not answer a signal soon enough.
+TEST(LaunchedDeath, AfterAnInterruptIsItsWork) {
+  const Dead dead;
+  for (const uint64_t last_word : {3, 11}) {
+    const Death death = explain_launched({interrupted(9, -1), running(dead.pid(), last_word)});
+    EXPECT_EQ(death.verdict, Status::kSkipped);
+    EXPECT_THAT(death.reason, StartsWith("rank 0 in "));
+    EXPECT_THAT(death.reason, HasSubstr("interrupted by Terminated"));
+  }
+  // Rank 0 has ended where this is asked.
+  EXPECT_EQ(explain_launched({running(::getpid(), 3), interrupted(9, -1)}).verdict, Status::kSkipped);
+  // Who is interrupted later may find gone who was interrupted before.
+  EXPECT_EQ(explain_launched({interrupted(9, -1), running(dead.pid(), 3), interrupted(10, 1)}).verdict,
+            Status::kSkipped);
+}
+
+TEST(LaunchedDeath, IsThatOfWhoeverSaidSoFirst) {
+  for (const auto& [state, verdict] :
+       {std::pair(RankState::kThrew, Status::kCrash), std::pair(RankState::kTimedOut, Status::kHang)}) {
+    const Death before = explain_launched({interrupted(9, -1), ended(state, 8)});
+    EXPECT_EQ(before.verdict, verdict);
+    EXPECT_THAT(before.reason, StartsWith("rank 1 in "));
+    EXPECT_EQ(explain_launched({interrupted(9, -1), ended(state, 10)}).verdict, Status::kSkipped);
+  }
+}
+
+TEST(LaunchedDeath, OfRanksOfOtherMachinesIsNotKnown) {
+  const Death death = explain_launched({interrupted(9, -1), RankStatus{}});
+  EXPECT_EQ(death.verdict, Status::kCrash);
+  EXPECT_THAT(death.reason, HasSubstr("other machines"));
+}
+
+// What rank 0 says when it is interrupted beside rank 1, which does this.
+RankStatus said_beside(const std::function<void(const StatusFile&)>& rank_1, bool ends) {
+  const testing::Folder folder;
+  const StatusFile status = StatusFile::create(folder.file("status"), 2);
+  const auto start = [](const std::function<void()>& act) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    act();
+    for (;;) ::pause();
+  };
+  const pid_t other = start([&] {
+    status.begin(1, 4);
+    rank_1(status);
+    if (ends) ::_exit(0);
+  });
+  siginfo_t ignored{};
+  if (ends) ::waitid(P_PID, static_cast<id_t>(other), &ignored, WEXITED | WNOWAIT);
+  EXPECT_TRUE(testing::wait_until(20, [&] { return status.read(1).progress > 0; }));
+  const pid_t first = start([&] {
+    status.begin(0, 4);
+    status.note_end(0, nullptr);
+    ::raise(SIGTERM);
+  });
+  int how = 0;
+  EXPECT_EQ(::waitpid(first, &how, 0), first);
+  EXPECT_TRUE(WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  return status.read(0);
+}
+
+TEST(AnInterruptedRank, SaysWhoseProcessIsGone) {
+  const auto works = [](const StatusFile&) {};
+  const RankStatus alone = said_beside(works, true);
+  EXPECT_EQ(alone.state, RankState::kInterrupted);
+  EXPECT_EQ(alone.signal, SIGTERM);
+  EXPECT_EQ(alone.gone, 1);
+  EXPECT_EQ(said_beside(works, false).gone, -1);
+  EXPECT_EQ(said_beside([](const StatusFile& status) { status.done(1); }, true).gone, -1);
+}
+
+}  // namespace
+}  // namespace ringcheck::cli
