@@ -13,12 +13,12 @@ import subprocess
 import tempfile
 import threading
 import time
+import types
 from concurrent import futures
 
 from operators import mutants_of
 
-# What is mutated, and the tests of it that are asked, the cheap ones first; of a folder, and then those of
-# the folders around it.
+# What is mutated, and the tests of it that are asked; of a folder, and then those of the folders around it.
 AREAS = {
     "parity/judge/calibration": ["charts_test", "arithmetic_test", "constants_test", "calibrate_test"],
     "parity/judge/conservation": ["conservation_accumulation_test", "conservation_shares_test", "cli_guard_test",
@@ -80,6 +80,7 @@ class Tree:
     def __init__(self, folder, preset):
         self.folder = os.path.realpath(folder)
         self.build_folder = os.path.join(self.folder, "build", preset)
+        self.seconds = {}  # which a program took that noticed nothing
 
     def path(self, file):
         return os.path.join(self.folder, file)
@@ -87,8 +88,8 @@ class Tree:
     def run(self, words, seconds, ended=threading.Event()):
         """The exit code: 124 where it took longer, 1 as soon as it says that a case failed, and 0 where
         it was `ended` from without."""
-        # The same cases in every run.
-        environment = dict(os.environ, OMP_NUM_THREADS="1", RC_PARAMS="seed=20261121")
+        # The same cases in every run, and no more than a law needs to show something: 200 edits are two hours.
+        environment = dict(os.environ, OMP_NUM_THREADS="1", RC_PARAMS="seed=20261121 max_success=40")
         end = time.time() + seconds
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(words, cwd=self.folder, env=environment, start_new_session=True,
@@ -112,7 +113,11 @@ class Tree:
         return self.run(["ninja", "-C", self.build_folder, "ringcheck_core"], 3600) == 0
 
     def program(self, name, words=(), seconds=300, ended=threading.Event()):
-        return self.run([os.path.join(self.build_folder, "bin", name), *words], seconds, ended)
+        begin = time.time()
+        code = self.run([os.path.join(self.build_folder, "bin", name), *words], seconds, ended)
+        if code == 0 and not ended.is_set():
+            self.seconds[name] = time.time() - begin
+        return code
 
     def all_mutants(self, only):
         found = []
@@ -130,12 +135,13 @@ def targets():
     return list(dict.fromkeys(["ringcheck_core", "ringcheck_command", *sum(AREAS.values(), [])]))
 
 
-def tests_of(file, known=()):
-    """Of the areas that hold a file, the smallest first; before them those that have noticed edits of it."""
+def tests_of(file, known=(), seconds=types.MappingProxyType({})):
+    """Of the areas that hold a file: those that have noticed edits of it, then those that take few `seconds`, then
+    those of the smallest area."""
     around = sorted((area for area in AREAS if file.startswith(area + "/")), key=len, reverse=True)
     tests = list(dict.fromkeys(test for area in around for test in AREAS[area]))
     noticed = collections.Counter(row["by"] for row in known if row["file"] == file)
-    return sorted(tests, key=lambda test: -noticed[test])
+    return sorted(tests, key=lambda test: (-noticed[test], seconds.get(test, 0)))
 
 
 def killer(tree, tests):
@@ -168,7 +174,7 @@ def judged(tree, mutant, known=()):
             stream.write("\n".join(lines))
         if not tree.builds():
             return "does not compile", None
-        by = killer(tree, tests_of(mutant.file, known))
+        by = killer(tree, tests_of(mutant.file, known, tree.seconds))
         return ("killed" if by else "survived"), by
     finally:
         with open(path, "w", encoding="utf-8") as stream:

@@ -161,6 +161,19 @@ class Runner(unittest.TestCase):
         with mock.patch.object(run, "AREAS", {"a": ["x", "y", "z"]}):
             self.assertEqual(run.tests_of("a/b.cpp", rows), ["z", "y", "x"])
 
+    def test_then_who_takes_little_time(self):
+        with mock.patch.object(run, "AREAS", {"a": ["w", "x", "y", "z"]}):
+            self.assertEqual(run.tests_of("a/b.cpp", [{"file": "a/b.cpp", "by": "z"}], {"w": 3, "x": 2, "y": 1, "z": 9}),
+                             ["z", "y", "x", "w"])
+
+    def test_only_who_ended_by_itself_and_noticed_nothing_has_its_time_taken(self):
+        ended = threading.Event()
+        ended.set()
+        for code, event in [(0, threading.Event()), (1, threading.Event()), (0, ended)]:
+            with mock.patch.object(run.Tree, "run", return_value=code):
+                self.tree.program(f"test_{code}_{event.is_set()}", ended=event)
+        self.assertEqual(list(self.tree.seconds), ["test_0_False"])
+
 
 if __name__ == "__main__":
     unittest.main()
