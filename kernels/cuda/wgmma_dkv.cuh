@@ -14,7 +14,7 @@ constexpr int kQueries = 64;  // of a tile
 
 template <int D, int DV>
 struct alignas(1024) DkvMemory {
-  static constexpr int kStages = 4;
+  static constexpr int kStages = stages(4, kTileBytes<kBlockRows, D + DV>, kTileBytes<kQueries, D + DV> + 8 * kQueries);
   using Turns = Turn<kStages>;
   char k[kTileBytes<kBlockRows, D>];
   char v[kTileBytes<kBlockRows, DV>];
@@ -123,7 +123,10 @@ template <class T, int D, int DV>
 __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const KeyWork& work,
                             bool any) {
   const Place at;
-  float dk[D / 2] = {}, dv[DV / 2] = {};
+  using OfK = Slice<D>;
+  using OfV = Slice<DV>;
+  static_assert(OfK::kCount >= OfV::kCount);  // where dK has more, the last blocks compute a slice of dV once more
+  float dk[OfK::kChannels / 2] = {}, dv[OfV::kChannels / 2] = {};
   typename DkvMemory<D, DV>::Turns turn;
   if (any) wait(memory.kv_there, 0);
   work.each(p, [&](int, const Window& seen, int tile) {
@@ -145,7 +148,7 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     pack_all<T>(weights, s);
     pin(dv), pin(weights);
     fence();
-    multiply_by<T, DV, kQueries>(dv, weights, memory.d_o[i]);
+    multiply_by<T, OfV::kChannels, kQueries>(dv, weights, OfV::template of<kQueries>(memory.d_o[i]));
     commit();
     settle<1>();
     pin(dp);
@@ -153,7 +156,7 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     pack_all<T>(ds, dp);
     pin(dk), pin(ds);
     fence();
-    multiply_by<T, D, kQueries>(dk, ds, memory.q[i]);
+    multiply_by<T, OfK::kChannels, kQueries>(dk, ds, OfK::template of<kQueries>(memory.q[i]));
     commit();
     settle<0>();
     pin(dk), pin(dv), pin(ds), pin(weights);
@@ -166,7 +169,8 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     const int row = work.row + at.row + 8 * half;
     if (row >= p.columns) continue;
     store<D>(p.dk.row(work.batch, work.head, row), dk, half, p.scale, at.column, p.dim, p.add);
-    store<DV>(p.dv.row(work.batch, work.head, row), dv, half, 1.0f, at.column, p.dim_v, p.add);
+    if (OfK::kCount == OfV::kCount || blockIdx.z < OfV::kCount)
+      store<DV>(p.dv.row(work.batch, work.head, row), dv, half, 1.0f, at.column, p.dim_v, p.add);
   }
 }
 

@@ -11,9 +11,10 @@ namespace ringcheck::wgmma {
 
 template <int D, int DV>
 struct alignas(1024) DqMemory {
+  static constexpr int kTile = kKeys<D, DV>;
   char q[kTileBytes<kBlockRows, D>];
   char d_o[kTileBytes<kBlockRows, DV>];
-  KeyTiles<D, DV> keys;
+  KeyTiles<kTile, D, DV, stages(2, kTileBytes<kBlockRows, D + DV>, kTileBytes<kTile, D + DV>)> keys;
   Barrier q_there;
 
   __device__ void open() {
@@ -24,42 +25,43 @@ struct alignas(1024) DqMemory {
 };
 
 template <class T, int D, int DV>
-__device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const QueryWork& work) {
+__device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const QueryWork<kKeys<D, DV>>& work) {
+  constexpr int kTile = kKeys<D, DV>;
   auto& keys = memory.keys;
   const Place at;
   const int batch = work.batch, head = work.head, row = work.row + at.row;
   const float lse[] = {p.lse2(batch, head, row), p.lse2(batch, head, row + 8)};
   const float delta[] = {p.delta_of(batch, head, row), p.delta_of(batch, head, row + 8)};
-  float dq[D / 2] = {};
-  typename KeyTiles<D, DV>::Turns turn;
+  float dq[Slice<D>::kChannels / 2] = {};
+  typename decltype(memory.keys)::Turns turn;
   if (work.tiles.count() > 0) wait(memory.q_there, 0);
   for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, turn.next()) {
     const int i = turn.stage;
-    float s[kKeys / 2], dp[kKeys / 2];
-    uint32_t ds[kKeys / 4];
+    float s[kTile / 2], dp[kTile / 2];
+    uint32_t ds[kTile / 4];
     wait(keys.k_there[i], turn.parity);
     fence();
-    multiply_rows<T, kKeys, D>(s, at.own(memory.q), keys.k[i]);
+    multiply_rows<T, kTile, D>(s, at.own(memory.q), keys.k[i]);
     commit();
     wait(keys.v_there[i], turn.parity);
     fence();
-    multiply_rows<T, kKeys, DV>(dp, at.own(memory.d_o), keys.v[i]);
+    multiply_rows<T, kTile, DV>(dp, at.own(memory.d_o), keys.v[i]);
     commit();
     settle<1>();
     pin(s);
-    hide<kKeys>(s, work.seen, at, work.row, tile * kKeys);
+    hide<kTile>(s, work.seen, at, work.row, tile * kTile);
 #pragma unroll
-    for (int x = 0; x < kKeys / 2; ++x)
+    for (int x = 0; x < kTile / 2; ++x)
       s[x] = exp2_fast(fmaf(s[x], p.scale2, -lse[x / 2 % 2]));
     settle<0>();
     pin(dp);
     hand_back(keys.v_done[i]);
 #pragma unroll
-    for (int x = 0; x < kKeys / 2; ++x) s[x] *= dp[x] - delta[x / 2 % 2];
+    for (int x = 0; x < kTile / 2; ++x) s[x] *= dp[x] - delta[x / 2 % 2];
     pack_all<T>(ds, s);
     pin(dq), pin(ds);
     fence();
-    multiply_by<T, D, kKeys>(dq, ds, keys.k[i]);
+    multiply_by<T, Slice<D>::kChannels, kTile>(dq, ds, Slice<D>::template of<kTile>(keys.k[i]));
     commit();
     settle<0>();
     pin(dq), pin(ds);
@@ -81,7 +83,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto& memory = *reinterpret_cast<DqMemory<D, DV>*>(shared);
   if (threadIdx.x == 0) memory.open();
   __syncthreads();
-  const QueryWork work = QueryWork::of(p);
+  const auto work = QueryWork<kKeys<D, DV>>::of(p);
   if (threadIdx.x < kWarpgroup) {
     give_registers<kCopierRegisters>();
     if (threadIdx.x > 0 || work.tiles.count() == 0) return;

@@ -12,7 +12,7 @@ namespace ringcheck::wgmma {
 template <int D, int DV>
 struct alignas(1024) ForwardMemory {
   char q[kTileBytes<kBlockRows, D>];
-  KeyTiles<D, DV> keys;
+  KeyTiles<kKeys<D, DV>, D, Slice<DV>::kChannels, 2> keys;
   Barrier q_there;
 
   __device__ void open() {
@@ -65,17 +65,16 @@ __device__ void shrink_rows(float (&o)[N], float2 by) {
   for (int i = 0; i < N; ++i) o[i] *= i % 4 < 2 ? by.x : by.y;
 }
 
-template <int DV>
-__device__ void store_forward(const Problem& p, const QueryWork& work, const Place& at,
-                              const float (&o)[DV / 2], const Softmax& softmax) {
+template <int DV, int Keys>
+__device__ void store_forward(const Problem& p, const QueryWork<Keys>& work, const Place& at,
+                              const float (&o)[Slice<DV>::kChannels / 2], const Softmax& softmax) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const float sum = softmax.total(half);
     const int row = work.row + at.row + 8 * half;
     if (!work.seen.has(row)) continue;
-    store<DV>(p.out.row(work.batch, work.head, row), o, half, sum == 0 ? 0.0f : 1 / sum, at.column,
-              p.dim_v);
-    if (at.column == 0)
+    store<DV>(p.out.row(work.batch, work.head, row), o, half, sum == 0 ? 0.0f : 1 / sum, at.column, p.dim_v);
+    if (at.column == 0 && Slice<DV>::channel() == 0)
       p.lse_out[p.at(work.batch, work.head, row)] =
           sum == 0 ? -INFINITY : (softmax.base[half] + log2f(sum)) * kLn2;
   }
@@ -83,41 +82,42 @@ __device__ void store_forward(const Problem& p, const QueryWork& work, const Pla
 
 template <class T, int D, int DV>
 __device__ void compute_forward(ForwardMemory<D, DV>& memory, const Problem& p,
-                                const QueryWork& work) {
+                                const QueryWork<kKeys<D, DV>>& work) {
+  constexpr int kTile = kKeys<D, DV>, kOut = Slice<DV>::kChannels;
   auto& keys = memory.keys;
   const Place at;
-  typename KeyTiles<D, DV>::Turns k, v;
+  typename decltype(memory.keys)::Turns k, v;
   Softmax softmax;
-  float o[DV / 2] = {};
-  uint32_t weights[kKeys / 4];
-  const auto begin_scores = [&](float (&s)[kKeys / 2]) {
+  float o[kOut / 2] = {};
+  uint32_t weights[kTile / 4];
+  const auto begin_scores = [&](float (&s)[kTile / 2]) {
     wait(keys.k_there[k.stage], k.parity);
     fence();
-    multiply_rows<T, kKeys, D>(s, at.own(memory.q), keys.k[k.stage]);
+    multiply_rows<T, kTile, D>(s, at.own(memory.q), keys.k[k.stage]);
     commit();
   };
   const auto begin_output = [&] {
     wait(keys.v_there[v.stage], v.parity);
     fence();
-    multiply_by<T, DV, kKeys>(o, weights, keys.v[v.stage]);
+    multiply_by<T, kOut, kTile>(o, weights, keys.v[v.stage]);
     commit();
   };
-  const auto end_scores = [&](float (&s)[kKeys / 2], int tile) {
+  const auto end_scores = [&](float (&s)[kTile / 2], int tile) {
     pin(s);
     hand_back(keys.k_done[k.stage]);
     k.next();
-    hide<kKeys>(s, work.seen, at, work.row, tile * kKeys);
+    hide<kTile>(s, work.seen, at, work.row, tile * kTile);
     return softmax(s, p.scale2);
   };
   if (int tile = work.tiles.end; work.tiles.count() > 0) {
     wait(memory.q_there, 0);
-    float first[kKeys / 2];
+    float first[kTile / 2];
     begin_scores(first);
     settle<0>();
     end_scores(first, --tile);
     pack_all<T>(weights, first);
     while (--tile >= work.tiles.begin) {
-      float s[kKeys / 2];
+      float s[kTile / 2];
       pin(o), pin(weights);
       begin_scores(s);
       begin_output();
@@ -147,13 +147,13 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto& memory = *reinterpret_cast<ForwardMemory<D, DV>*>(shared);
   if (threadIdx.x == 0) memory.open();
   __syncthreads();
-  const QueryWork work = QueryWork::of(p);
+  const auto work = QueryWork<kKeys<D, DV>>::of(p);
   if (threadIdx.x < kWarpgroup) {
     give_registers<kCopierRegisters>();
     if (threadIdx.x > 0 || work.tiles.count() == 0) return;
     arrive_expecting(memory.q_there, sizeof memory.q);
     copy_tile<kBlockRows, D>(q, memory.q, memory.q_there, work.row, work.head, work.batch);
-    memory.keys.copy(k, v, work);
+    memory.keys.copy(k, v, work, Slice<DV>::channel());
   } else {
     take_registers<kComputerRegisters>();
     compute_forward<T>(memory, p, work);

@@ -17,6 +17,8 @@ constexpr int kPanel = 64;       // channels that lie together in shared memory:
 constexpr int kRow = 2 * kPanel;  // bytes
 
 using Barrier = uint64_t;
+using Bf16 = __nv_bfloat16;
+using Half = __half;
 
 __device__ inline uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
@@ -77,16 +79,6 @@ __device__ inline float exp2_fast(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-
-// A matrix in shared memory as the tensor cores are told of it: rows of 128 bytes, swizzled, groups
-// of 8 rows one after another; `panel` bytes from 64 channels to the next where the product runs
-// over the rows.
-__device__ inline uint64_t matrix(const void* p, int panel = 16) {
-  constexpr uint64_t kSwizzled = 1, kGroup = 8 * kRow;
-  return (shared_address(p) & 0x3ffff) >> 4 | static_cast<uint64_t>(panel >> 4) << 16 |
-         (kGroup >> 4) << 32 | kSwizzled << 62;
-}
-__device__ constexpr uint64_t step(int bytes) { return bytes >> 4; }
 
 // Products are issued between fence() and commit() and go on beside other work; registers that
 // they read or write are theirs until settle().

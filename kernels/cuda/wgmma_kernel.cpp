@@ -58,7 +58,7 @@ class Wgmma final : public AttentionKernel {
       return std::string("kernel wgmma computes bf16 and fp16, not ") + c10::toString(shape.dtype);
     if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 ||
         std::max(shape.dim, shape.dim_v) > wgmma::kMostChannels)
-      return "kernel wgmma needs dims that are multiples of 8 up to 128; got " +
+      return "kernel wgmma needs dims that are multiples of 8 up to " + std::to_string(wgmma::kMostChannels) + "; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
     if (shape.q_heads > 65535 || shape.batch > 65535)
       return "kernel wgmma takes at most 65535 heads and batch entries";

@@ -16,6 +16,28 @@ constexpr int kProcessors = 132;  // of an H100 and an H200
 constexpr int kMostStrips = 16;  // of a launch
 constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 constexpr int kCopierRegisters = 24, kComputerRegisters = 240;
+constexpr int kMostShared = 227 * 1024;  // bytes of a thread block
+
+// Of a result of D channels those that a thread block computes: what fits into its registers. Where there are more, the
+// blocks of each slice compute the scores again.
+template <int D>
+struct Slice {
+  static constexpr int kChannels = D < 128 ? D : 128, kCount = D / kChannels;
+  __device__ static int channel() {  // where it begins
+    return kCount == 1 ? 0 : static_cast<int>(blockIdx.z) % kCount * kChannels;
+  }
+  // A tile of so many rows, from here on.
+  template <int Rows>
+  __device__ static const char* of(const char* tile) {
+    return tile + channel() / kPanel * Rows * kRow;
+  }
+};
+
+// Tiles at a time: as many as fit beside what stays.
+constexpr int stages(int most, int stay, int each) {
+  const int fit = (kMostShared - stay) / each;
+  return fit < most ? fit : most;
+}
 
 // [batch, heads, slots, dim], rows contiguous, float32.
 struct Result {
@@ -105,17 +127,27 @@ struct Place {
 template <int Rows, int D>
 constexpr int kTileBytes = Rows * D * 2;
 
-// Rows slot, slot + 1, ... of one head into shared memory, panel after panel.
+// Rows slot, slot + 1, ... of one head into shared memory, panel after panel: D channels from `channel` on.
 template <int Rows, int D>
 __device__ void copy_tile(const CUtensorMap& from, char* to, Barrier& barrier, int slot, int head,
-                          int batch) {
+                          int batch, int channel = 0) {
 #pragma unroll
   for (int panel = 0; panel < D / kPanel; ++panel)
 #pragma unroll
     for (int row = 0; row < Rows; row += kGroupRows)
-      copy_box(from, to + (panel * Rows + row) * kRow, barrier, panel * kPanel, slot + row, head,
-               batch);
+      copy_box(from, to + (panel * Rows + row) * kRow, barrier, channel + panel * kPanel, slot + row,
+               head, batch);
 }
+
+// A matrix in shared memory as the tensor cores are told of it: rows of 128 bytes, swizzled, groups
+// of 8 rows one after another; `panel` bytes from 64 channels to the next where the product runs
+// over the rows.
+__device__ inline uint64_t matrix(const void* p, int panel = 16) {
+  constexpr uint64_t kSwizzled = 1, kGroup = 8 * kRow;
+  return (shared_address(p) & 0x3ffff) >> 4 | static_cast<uint64_t>(panel >> 4) << 16 |
+         (kGroup >> 4) << 32 | kSwizzled << 62;
+}
+__device__ constexpr uint64_t step(int bytes) { return bytes >> 4; }
 
 // d = a bᵀ: 64 rows of a tile of kBlockRows, N rows of a tile of N, over D channels.
 template <class T, int N, int D>
@@ -163,14 +195,15 @@ __device__ void hide(float (&s)[N / 2], const Window& seen, const Place& at, int
   }
 }
 
-// Row `row` of an accumulator, and that 8 further on if `half`, times `factor`.
-template <int N>
-__device__ void store(float* row, const float (&x)[N / 2], int half, float factor, int column,
+// Row `row` of an accumulator, and that 8 further on if `half`, times `factor`, to the slice of a row of `dim` channels.
+template <int D>
+__device__ void store(float* row, const float (&x)[Slice<D>::kChannels / 2], int half, float factor, int column,
                       int dim, bool add = false) {
+  const int first = Slice<D>::channel();
 #pragma unroll
-  for (int i = 0; i < N / 8; ++i) {
-    if (i * 8 >= dim) break;
-    auto* to = reinterpret_cast<float2*>(row + i * 8 + column);
+  for (int i = 0; i < Slice<D>::kChannels / 8; ++i) {
+    if (first + i * 8 >= dim) break;
+    auto* to = reinterpret_cast<float2*>(row + first + i * 8 + column);
     float2 value{x[4 * i + 2 * half] * factor, x[4 * i + 2 * half + 1] * factor};
     if (add) {
       const float2 old = *to;
