@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
-# Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted relations
+# Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide relations
 # growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
 # nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed.
 # shellcheck disable=SC2317  # the parts are called by their names
@@ -16,7 +16,7 @@ gpus=$(nvidia-smi --list-gpus | wc -l)
 ((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
-((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted relations growth
+((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide relations growth
   matrix "${several[@]}" reference scaling clean sanitize)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
@@ -93,6 +93,11 @@ charted() {
   done
   together gpu1_charted || failed=1
   return "$failed"
+}
+# Heads of which `wgmma` computes more than one slice.
+wide() {
+  run gpu1_wide on 0 "${verify[@]}" --world-kind thread --world 2 --kernel wgmma --dtype bf16,fp16 --mask full,causal \
+    --data normal,spread3 --heads 4 --kv-heads 2 --seq 500 --dim 8,128,136,256 --dim-v 64,192,256
 }
 nccl() {
   local world failed=0

@@ -136,8 +136,8 @@ def targets():
 
 
 def tests_of(file, known=(), seconds=types.MappingProxyType({})):
-    """Of the areas that hold a file: those that have noticed edits of it, then those that take few `seconds`, then
-    those of the smallest area."""
+    """Of the areas that hold a file: those that have noticed edits of it, then those that take few `seconds`
+    (before them who was not timed yet), then those of the smallest area."""
     around = sorted((area for area in AREAS if file.startswith(area + "/")), key=len, reverse=True)
     tests = list(dict.fromkeys(test for area in around for test in AREAS[area]))
     noticed = collections.Counter(row["by"] for row in known if row["file"] == file)

@@ -159,10 +159,11 @@ Death explain_launched(const std::vector<RankStatus>& ranks) {
   const Remains remains = collect(ranks, {}, 0, "");
   const auto first = first_of(ranks, [](const RankStatus& rank) { return rank.state == RankState::kInterrupted; });
   // One that was killed says nothing, and ends the others: by its launcher, or because they wait for
-  // it in vain. But who interrupts all of them may kill those that are slow to answer.
+  // it in vain. Who interrupts all of them may kill those that are slow to answer, so that of an
+  // interrupt those count that were gone by then.
   const auto is_gone = [&](const RankStatus& rank) {
-    return rank.state == RankState::kRunning && (&rank == &ranks.front() || !is_alive(rank.pid)) &&
-           (!first || ranks[*first].gone >= 0);
+    if (first) return ranks[*first].gone == &rank - ranks.data();
+    return rank.state == RankState::kRunning && (&rank == &ranks.front() || !is_alive(rank.pid));
   };
   // What fails once a partner was interrupted fails for that.
   const auto was_first = [&](const RankStatus& rank) { return !first || rank.when < ranks[*first].when; };

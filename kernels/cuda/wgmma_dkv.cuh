@@ -125,7 +125,9 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
   const Place at;
   using OfK = Slice<D>;
   using OfV = Slice<DV>;
-  static_assert(OfK::kCount >= OfV::kCount);  // where dK has more, the last blocks compute a slice of dV once more
+  // Where dK has more slices, the last blocks compute one of dV once more: a branch between products
+  // would make them wait for one another.
+  static_assert(OfK::kCount >= OfV::kCount);
   float dk[OfK::kChannels / 2] = {}, dv[OfV::kChannels / 2] = {};
   typename DkvMemory<D, DV>::Turns turn;
   if (any) wait(memory.kv_there, 0);

@@ -49,6 +49,7 @@ CUtensorMap tensor_map(const Shape& shape, const Matrix& x, int heads, int slots
     throw std::runtime_error("kernel wgmma: the driver takes no tensor map of these strides");
   return map;
 }
+
 struct Gpu {
   cudaStream_t stream;
 

@@ -88,8 +88,10 @@ void backward_pass(const Machine& machine, const Shape& s, const BackwardTensors
     using T = decltype(type);
     constexpr int slices = Slice<dim()>::kCount;
     with_parts(p, s, [&](dim3 of_queries, dim3 of_keys) {
-      machine.template launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>, of_queries, slices, q, k, v, d_o, p);
-      machine.template launch<DkvMemory<dim(), dim_v()>>(dkv_kernel<T, dim(), dim_v()>, of_keys, slices, q, k, v, d_o, p);
+      machine.template launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>, of_queries, slices, q, k,
+                                                        v, d_o, p);
+      machine.template launch<DkvMemory<dim(), dim_v()>>(dkv_kernel<T, dim(), dim_v()>, of_keys, slices, q, k,
+                                                         v, d_o, p);
     });
   });
 }

@@ -34,8 +34,8 @@ struct QueryWork {
       : row(row), head(head), kv_head(kv_head), seen(strip), tiles(strip, row, Keys) {}
 };
 
-// Tiles of K and V on their way from the warp that copies to those that compute: of so many keys, of D channels of K and
-// DV of V.
+// Tiles of K and V on their way from the warp that copies to those that compute: of so many keys, of
+// D channels of K and DV of V.
 template <int Keys, int D, int DV, int kStages>
 struct KeyTiles {
   using Turns = Turn<kStages>;

@@ -18,8 +18,8 @@ constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 constexpr int kCopierRegisters = 24, kComputerRegisters = 240;
 constexpr int kMostShared = 227 * 1024;  // bytes of a thread block
 
-// Of a result of D channels those that a thread block computes: what fits into its registers. Where there are more, the
-// blocks of each slice compute the scores again.
+// Of a result of D channels those that a thread block computes: what fits into its registers. Where
+// there are more, the blocks of each slice compute the scores again.
 template <int D>
 struct Slice {
   static constexpr int kChannels = D < 128 ? D : 128, kCount = D / kChannels;
@@ -195,7 +195,8 @@ __device__ void hide(float (&s)[N / 2], const Window& seen, const Place& at, int
   }
 }
 
-// Row `row` of an accumulator, and that 8 further on if `half`, times `factor`, to the slice of a row of `dim` channels.
+// Row `row` of an accumulator, and that 8 further on if `half`, times `factor`, to the slice of a row
+// of `dim` channels.
 template <int D>
 __device__ void store(float* row, const float (&x)[Slice<D>::kChannels / 2], int half, float factor, int column,
                       int dim, bool add = false) {

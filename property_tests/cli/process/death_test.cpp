@@ -72,6 +72,12 @@ TEST(LaunchedDeath, BeforeTheOthersWereInterruptedIsACrash) {
   const Death death = explain_launched({interrupted(9, 1), running(dead.pid(), 3)});
   EXPECT_EQ(death.verdict, Status::kCrash);
   EXPECT_THAT(death.reason, StartsWith("rank 1 in "));
+  // And kills who does not answer it soon enough: that one is not to blame.
+  for (const int slow : {0, 1}) {
+    std::vector<RankStatus> ranks{running(dead.pid(), 3), running(dead.pid(), 3), interrupted(60, 1 - slow)};
+    ranks[1 - slow].when = 50;
+    EXPECT_THAT(explain_launched(ranks).reason, StartsWith("rank " + std::to_string(1 - slow) + " in "));
+  }
 }
 
 // It kills who does not answer a signal soon enough.
@@ -92,7 +98,8 @@ TEST(LaunchedDeath, AfterAnInterruptIsItsWork) {
 
 TEST(LaunchedDeath, IsThatOfWhoeverSaidSoFirst) {
   for (const auto& [state, verdict] :
-       {std::pair(RankState::kThrew, Status::kCrash), std::pair(RankState::kTimedOut, Status::kHang)}) {
+       {std::pair(RankState::kThrew, Status::kCrash), std::pair(RankState::kSignaled, Status::kCrash),
+        std::pair(RankState::kTimedOut, Status::kHang)}) {
     const Death before = explain_launched({interrupted(9, -1), ended(state, 8)});
     EXPECT_EQ(before.verdict, verdict);
     EXPECT_THAT(before.reason, StartsWith("rank 1 in "));

@@ -4,8 +4,11 @@
 
 #include <ucontext.h>
 
+#include <exception>
 #include <memory>
+#include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace ringcheck::emulated {
@@ -15,7 +18,7 @@ constexpr size_t kStack = 128 * 1024;
 
 struct Thread {
   ucontext_t context{};
-  std::unique_ptr<char[]> stack{new char[kStack]};
+  std::unique_ptr<char[]> stack{new char[kStack]};  // kept from block to block
   const std::function<bool()>* waits_for = nullptr;
   bool ended = false;
 };
@@ -25,26 +28,46 @@ ucontext_t scheduler;
 const std::function<void()>* code = nullptr;
 int running = 0;
 long progress = 0;
+std::vector<std::function<void()>> later;
+std::minstd_rand order;
+std::exception_ptr failure;
 
 void begin() {
-  (*code)();
+  try {
+    (*code)();
+  } catch (...) {
+    failure = std::current_exception();
+  }
   all[running].ended = true;
   note_progress();
   swapcontext(&all[running].context, &scheduler);
+}
+
+void prepare(Thread& thread) {
+  thread.waits_for = nullptr;
+  thread.ended = false;
+  getcontext(&thread.context);
+  thread.context.uc_stack.ss_sp = thread.stack.get();
+  thread.context.uc_stack.ss_size = kStack;
+  makecontext(&thread.context, begin, 0);
+}
+
+void one_of_those_later() {
+  if (later.empty()) throw std::runtime_error("every thread of the block waits");
+  std::swap(later[order() % later.size()], later.back());
+  const std::function<void()> act = std::move(later.back());
+  later.pop_back();
+  act();
+  note_progress();
 }
 
 }  // namespace
 
 void run_block(int threads, const std::function<void()>& body) {
   code = &body;
-  all = std::vector<Thread>(threads);
-  for (Thread& thread : all) {
-    getcontext(&thread.context);
-    thread.context.uc_stack.ss_sp = thread.stack.get();
-    thread.context.uc_stack.ss_size = kStack;
-    thread.context.uc_link = &scheduler;
-    makecontext(&thread.context, begin, 0);
-  }
+  all.resize(threads);
+  later.clear();
+  for (Thread& thread : all) prepare(thread);
   for (bool anybody = true; anybody;) {
     const long before = progress;
     anybody = false;
@@ -54,7 +77,8 @@ void run_block(int threads, const std::function<void()>& body) {
         if (next.waits_for != nullptr && !(*next.waits_for)()) continue;
         swapcontext(&scheduler, &next.context);
       }
-    if (anybody && progress == before) throw std::runtime_error("every thread of the block waits");
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    if (anybody && progress == before) one_of_those_later();
   }
 }
 
@@ -68,6 +92,10 @@ void await(const std::function<bool()>& holds) {
 }
 
 void note_progress() { ++progress; }
+
+void happens_later(std::function<void()> act) { later.push_back(std::move(act)); }
+
+void draw_orders_by(unsigned seed) { order.seed(seed); }
 
 void Meeting::meet(int size, const std::function<void()>& last) {
   const long own = held_;

@@ -29,7 +29,8 @@ class Matrix {
  public:
   explicit Matrix(uint64_t bits)
       : start_((bits & 0x3fff) << 4), panel_((bits >> 16 & 0x3fff) << 4), group_((bits >> 32 & 0x3fff) << 4) {
-    demand(bits >> 62 == kSwizzled, "a matrix is not swizzled by 128 bytes");
+    constexpr uint64_t kUnused = 0x3fffc000c000c000;
+    demand(bits >> 62 == kSwizzled && (bits & kUnused) == 0, "a matrix is not swizzled by 128 bytes from aligned rows on");
   }
   // 16 channels of a row.
   uint16_t of_row(int row, int channel) const { return at(row / 8 * group_ + row % 8 * kRow + channel * 2); }
@@ -118,14 +119,15 @@ char* shared_memory = wgmma::shared;
 void Barrier::change(int arrived, int more_bytes) {
   pending -= arrived;
   bytes += more_bytes;
+  demand(bytes >= 0, "more bytes come than a barrier was told to expect");
   demand(pending >= 0, "more threads arrive at a barrier than it waits for");
   if (pending == 0 && bytes == 0) ++phase, pending = arrivals;
   note_progress();
 }
 
-void copy_box(const TensorMap& from, void* to, Barrier& barrier, const int (&at)[4]) {
-  const size_t start = static_cast<size_t>(static_cast<char*>(to) - shared_memory);
-  demand(start % 1024 == 0 && start + 64 * kRow <= kSharedBytes, "a box is not aligned, or outside shared memory");
+namespace {
+
+void copy(const TensorMap& from, size_t start, Barrier& barrier, const std::array<int, 4>& at) {
   for (int row = 0; row < 64; ++row)
     for (int channel = 0; channel < 64; ++channel) {
       const int64_t place[] = {at[0] + channel, at[1] + row, at[2], at[3]};
@@ -141,6 +143,14 @@ void copy_box(const TensorMap& from, void* to, Barrier& barrier, const int (&at)
   barrier.change(0, -64 * kRow);
 }
 
+}  // namespace
+
+void copy_box(const TensorMap& from, void* to, Barrier& barrier, const std::array<int, 4>& at) {
+  const size_t start = static_cast<size_t>(static_cast<char*>(to) - shared_memory);
+  demand(start % 1024 == 0 && start + 64 * kRow <= kSharedBytes, "a box is not aligned, or outside shared memory");
+  happens_later([&barrier, from, start, at] { copy(from, start, barrier, at); });
+}
+
 void issue(const Product& product) { issued[thread_index()].open.push_back(product); }
 
 void commit() {
@@ -150,7 +160,14 @@ void commit() {
 
 void settle(int pending) {
   const int warpgroup = thread_index() / kWarpgroup;
-  block.warpgroups[warpgroup].meet(kWarpgroup, [&] { carry_out(warpgroup, pending); });
+  Meeting& meeting = block.warpgroups[warpgroup];
+  meeting.meet(kWarpgroup, [&meeting, warpgroup, pending] {
+    happens_later([&meeting, warpgroup, pending] {
+      carry_out(warpgroup, pending);
+      meeting.meet(1 + kWarpgroup);
+    });
+  });
+  meeting.meet(1 + kWarpgroup);  // with the products
 }
 
 float number_of(uint16_t bits, bool bf16) {
@@ -174,7 +191,7 @@ void run_grid(const Index& grid, int threads, const std::function<void()>& kerne
         block = Block();
         block.index = {x, y, z};
         issued.assign(threads, {});
-        std::ranges::fill(wgmma::shared, '\x7f');  // what was there before is no number
+        std::ranges::fill(wgmma::shared, '\xff');  // what was there before is no number, in any type
         run_block(threads, kernel);
         for (const Issued& thread : issued)
           demand(thread.groups.empty() && thread.open.empty(), "a thread ended before its products");

@@ -5,14 +5,17 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "property_tests/kernels/emulated/block.h"
 
-// What of Hopper the kernel wgmma is told to use, on the CPU: shared memory, barriers, the copy engine and the tensor
-// cores (PTX ISA 8, sections 9.7.9, 9.7.13 and 9.7.15). What is asynchronous there happens as late as it may: products
-// read memory and registers when a warpgroup waits for them.
+// What of Hopper the kernel wgmma is told to use, on the CPU: shared memory, barriers, the copy engine
+// and the tensor cores (PTX ISA 8, sections 9.7.9, 9.7.13 and 9.7.15). What is asynchronous there happens
+// as late as it may, in an order that is drawn: copies, and products that a warpgroup waits for. Kinder
+// than a GPU are: wgmma.fence, which does nothing; the wait for products, at which the four warps meet;
+// two thread blocks that write the same; tensor maps, which take any strides.
 namespace ringcheck::emulated {
 
 constexpr int kWarp = 32, kWarpgroup = 128, kSharedBytes = 227 * 1024;
@@ -43,7 +46,7 @@ struct TensorMap {
   int64_t size[4] = {}, stride[4] = {};
 };
 // A box of 64 rows of 64 channels to shared memory, swizzled by 128 bytes; zeros from outside the tensor.
-void copy_box(const TensorMap& from, void* to, Barrier& barrier, const int (&at)[4]);
+void copy_box(const TensorMap& from, void* to, Barrier& barrier, const std::array<int, 4>& at);
 
 // What a thread has of a product of 64 x N x 16: d += a b, both as the tensor cores are told of them.
 struct Product {
