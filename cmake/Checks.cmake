@@ -60,6 +60,16 @@ foreach(name IN ITEMS bad_input profile traffic sends held misbehaving launched 
     ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT};RINGCHECK_PROGRAM=$<TARGET_FILE:ringcheck>;RINGCHECK_PYTHON=$ENV{RINGCHECK_TOOLS}/bin/python3;PYTHONPATH=${site};PYTHONDONTWRITEBYTECODE=;PYTHONPYCACHEPREFIX=${PROJECT_BINARY_DIR}/pycache")
 endforeach()
 
+# A Python that loads a library built with ASan has to have its runtime first, and what throws beside it.
+if(RINGCHECK_SANITIZE MATCHES address)
+  foreach(name IN ITEMS asan stdc++)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${name}.so
+      OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(APPEND asan_runtime "${found}:")
+  endforeach()
+  set_property(TEST python_in_process python_wheel APPEND PROPERTY ENVIRONMENT LD_PRELOAD=${asan_runtime})
+endif()
+
 # The gate, as a newcomer uses it.
 add_test(NAME gate_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/gate_test.py)
 set_tests_properties(gate_test PROPERTIES TIMEOUT ${RINGCHECK_TEST_LONG_SECONDS}

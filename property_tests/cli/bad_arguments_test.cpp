@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <set>
 
+#include "property_tests/asan_options.h"
 #include "property_tests/cli/program.h"
 
 namespace ringcheck::testing {
@@ -62,7 +63,7 @@ class BadArguments : public ::testing::Test {
       EXPECT_EQ(ran.code, bad.code) << line << "\n" << ran.err;
       for (const std::string& word : bad.says) EXPECT_THAT(ran.err, HasSubstr(word)) << line;
       EXPECT_THAT(ran.out, IsEmpty()) << line;
-      EXPECT_LT(took.count(), seconds) << line;
+      EXPECT_LT(took.count(), seconds * kSlowerByAsan) << line;
     }
     EXPECT_EQ(files_in("."), here);
     EXPECT_EQ(files_in(folder_.path()), there);
