@@ -28,4 +28,9 @@ std::string in_a_line(const std::string& text) {
   return all.empty() ? "it said nothing" : all;
 }
 
+std::string self_test_in_a_line(const std::string& text) {
+  const size_t begin = text.find("self-test: ");
+  return in_a_line(begin == std::string::npos ? text : text.substr(begin));
+}
+
 }  // namespace ringcheck::cli

@@ -204,7 +204,7 @@ class Supervision {
     if (!workers.poll()) workers.show_stacks();
     const std::string output = workers.output();
     if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
-      throw parity::SelfTestFailed(in_a_line(output));
+      throw parity::SelfTestFailed(self_test_in_a_line(output));
     return explain(collect(workers.ranks(), workers.poll(), silent, output));
   }
 
@@ -261,7 +261,7 @@ class Supervision {
     const std::optional<Ended> ended = workers.poll();
     if (ended && ended->well()) return;
     if (ended && ended->code == exit_codes::kSelfTest)
-      throw parity::SelfTestFailed(in_a_line(workers.output()));
+      throw parity::SelfTestFailed(self_test_in_a_line(workers.output()));
     if (idle) return did_not_start(pile, tests_devices, workers.output());
     spoil(pile, taken, ended ? Status::kCrash : Status::kHang,
           "after its last case the worker " + (ended ? "ended with " + ended->text() : std::string("did not end")),
