@@ -54,7 +54,7 @@ void with_shape(const Shape& shape, const Use& use) {
     const auto with_dim = [&](auto dim) {
       shape.dim_v <= Narrow() ? use(type, dim, Narrow()) : use(type, dim, Wide());
     };
-    // Few of this width are used; fewer channels of V are those of Wide.
+    // Few heads are this wide: what has fewer channels beside is computed as if it had more.
     if (shape.dim_v > Wide()) return use(type, Widest(), Widest());
     if (shape.dim > Wide()) return use(type, Widest(), Wide());
     shape.dim <= Narrow() ? with_dim(Narrow()) : with_dim(Wide());
