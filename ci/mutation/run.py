@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import types
 from concurrent import futures
 
 from operators import mutants_of
@@ -135,13 +134,14 @@ def targets():
     return list(dict.fromkeys(["ringcheck_core", "ringcheck_command", *sum(AREAS.values(), [])]))
 
 
-def tests_of(file, known=(), seconds=types.MappingProxyType({})):
+def tests_of(file, known=(), seconds=()):
     """Of the areas that hold a file: those that have noticed edits of it, then those that take few `seconds`
     (before them who was not timed yet), then those of the smallest area."""
     around = sorted((area for area in AREAS if file.startswith(area + "/")), key=len, reverse=True)
     tests = list(dict.fromkeys(test for area in around for test in AREAS[area]))
     noticed = collections.Counter(row["by"] for row in known if row["file"] == file)
-    return sorted(tests, key=lambda test: (-noticed[test], seconds.get(test, 0)))
+    times = dict(seconds)
+    return sorted(tests, key=lambda test: (-noticed[test], times.get(test, 0)))
 
 
 def killer(tree, tests):

@@ -200,11 +200,16 @@ class Supervision {
     std::erase_if(taken.pending, [&](size_t place) { return done[place]; });
   }
 
+  // Where a judging is wrong, nothing of the run counts.
+  static void check_self_test(WorkerGroup& workers) {
+    if (const std::optional<Ended> ended = workers.poll(); ended && ended->code == exit_codes::kSelfTest)
+      throw parity::SelfTestFailed(self_test_in_a_line(workers.output()));
+  }
+
   static Death death_of(WorkerGroup& workers, double silent) {
     if (!workers.poll()) workers.show_stacks();
+    check_self_test(workers);
     const std::string output = workers.output();
-    if (workers.poll() && workers.poll()->code == exit_codes::kSelfTest)
-      throw parity::SelfTestFailed(self_test_in_a_line(output));
     return explain(collect(workers.ranks(), workers.poll(), silent, output));
   }
 
@@ -260,8 +265,7 @@ class Supervision {
     }
     const std::optional<Ended> ended = workers.poll();
     if (ended && ended->well()) return;
-    if (ended && ended->code == exit_codes::kSelfTest)
-      throw parity::SelfTestFailed(self_test_in_a_line(workers.output()));
+    check_self_test(workers);
     if (idle) return did_not_start(pile, tests_devices, workers.output());
     spoil(pile, taken, ended ? Status::kCrash : Status::kHang,
           "after its last case the worker " + (ended ? "ended with " + ended->text() : std::string("did not end")),

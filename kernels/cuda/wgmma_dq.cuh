@@ -25,7 +25,7 @@ struct alignas(1024) DqMemory {
 };
 
 template <class T, int D, int DV>
-__device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const QueryWork<kKeys<D, DV>>& work) {
+__device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const QueryWork& work) {
   constexpr int kTile = kKeys<D, DV>;
   auto& keys = memory.keys;
   const Place at;
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto& memory = *reinterpret_cast<DqMemory<D, DV>*>(shared);
   if (threadIdx.x == 0) memory.open();
   __syncthreads();
-  const auto work = QueryWork<kKeys<D, DV>>::of(p);
+  const QueryWork work = QueryWork::of(p, kKeys<D, DV>);
   if (threadIdx.x < kWarpgroup) {
     give_registers<kCopierRegisters>();
     if (threadIdx.x > 0 || work.tiles.count() == 0) return;

@@ -65,8 +65,8 @@ __device__ void shrink_rows(float (&o)[N], float2 by) {
   for (int i = 0; i < N; ++i) o[i] *= i % 4 < 2 ? by.x : by.y;
 }
 
-template <int DV, int Keys>
-__device__ void store_forward(const Problem& p, const QueryWork<Keys>& work, const Place& at,
+template <int DV>
+__device__ void store_forward(const Problem& p, const QueryWork& work, const Place& at,
                               const float (&o)[Slice<DV>::kChannels / 2], const Softmax& softmax) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -82,7 +82,7 @@ __device__ void store_forward(const Problem& p, const QueryWork<Keys>& work, con
 
 template <class T, int D, int DV>
 __device__ void compute_forward(ForwardMemory<D, DV>& memory, const Problem& p,
-                                const QueryWork<kKeys<D, DV>>& work) {
+                                const QueryWork& work) {
   constexpr int kTile = kKeys<D, DV>, kOut = Slice<DV>::kChannels;
   auto& keys = memory.keys;
   const Place at;
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto& memory = *reinterpret_cast<ForwardMemory<D, DV>*>(shared);
   if (threadIdx.x == 0) memory.open();
   __syncthreads();
-  const auto work = QueryWork<kKeys<D, DV>>::of(p);
+  const QueryWork work = QueryWork::of(p, kKeys<D, DV>);
   if (threadIdx.x < kWarpgroup) {
     give_registers<kCopierRegisters>();
     if (threadIdx.x > 0 || work.tiles.count() == 0) return;

@@ -12,10 +12,6 @@
 // (PTX ISA 8, sections 9.7.9, 9.7.13 and 9.7.15).
 namespace ringcheck::wgmma {
 
-constexpr int kWarp = 32, kWarpgroup = 128;
-constexpr int kPanel = 64;       // channels that lie together in shared memory: 128 bytes, swizzled
-constexpr int kRow = 2 * kPanel;  // bytes
-
 using Barrier = uint64_t;
 using Bf16 = __nv_bfloat16;
 using Half = __half;

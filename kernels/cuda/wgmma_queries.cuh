@@ -16,22 +16,21 @@ __host__ __device__ inline int query_blocks(const Window& strip) {
 }
 
 // 128 rows of one strip, their keys in tiles of so many. The last come first: under a causal mask they see the most keys.
-template <int Keys>
 struct QueryWork {
   int row, head, kv_head, batch = blockIdx.y;
   Window seen;
   TileRange tiles;
 
-  __device__ static QueryWork of(const Problem& p) {
+  __device__ static QueryWork of(const Problem& p, int keys) {
     const Spot spot(p.query_blocks, p.q_heads);
     int block = p.query_blocks - 1 - spot.block, i = 0;
     for (; block >= query_blocks(p.strip[i]); ++i) block -= query_blocks(p.strip[i]);
-    return {p.strip[i], p.strip[i].row + block * kBlockRows, spot.head, spot.head / p.group};
+    return {p.strip[i], p.strip[i].row + block * kBlockRows, spot.head, spot.head / p.group, keys};
   }
 
  private:
-  __device__ QueryWork(const Window& strip, int row, int head, int kv_head)
-      : row(row), head(head), kv_head(kv_head), seen(strip), tiles(strip, row, Keys) {}
+  __device__ QueryWork(const Window& strip, int row, int head, int kv_head, int keys)
+      : row(row), head(head), kv_head(kv_head), seen(strip), tiles(strip, row, keys) {}
 };
 
 // Tiles of K and V on their way from the warp that copies to those that compute: of so many keys, of
@@ -50,7 +49,7 @@ struct KeyTiles {
     }
   }
   __device__ void copy(const CUtensorMap& from_k, const CUtensorMap& from_v,
-                       const QueryWork<Keys>& work, int v_channel = 0) {
+                       const QueryWork& work, int v_channel = 0) {
     Turns turn;
     for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, turn.next()) {
       const int i = turn.stage;

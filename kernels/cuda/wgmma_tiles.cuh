@@ -7,6 +7,10 @@
 // What the passes have in common: tiles in shared memory, their products, which pairs are visible.
 namespace ringcheck::wgmma {
 
+constexpr int kWarp = 32, kWarpgroup = 128;
+constexpr int kPanel = 64;        // channels that lie together in shared memory: 128 bytes, swizzled
+constexpr int kRow = 2 * kPanel;  // bytes
+
 constexpr int kGroupRows = 64;  // rows of a warpgroup's products
 constexpr int kGroups = 2;      // warpgroups that compute; one more copies
 constexpr int kBlockRows = kGroups * kGroupRows;

@@ -70,7 +70,7 @@ std::unique_ptr<Running> LaunchedRun::rank(int rank, int world, const std::strin
 
 std::vector<Found> LaunchedRun::alive() const {
   std::vector<Found> found = processes_with(folder_.path());
-  std::erase_if(found, [](const Found& one) { return cli::process_state(one.pid) == 'Z'; });
+  std::erase_if(found, [](const Found& one) { return !cli::is_alive(one.pid); });
   return found;
 }
 

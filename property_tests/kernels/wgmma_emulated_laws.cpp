@@ -179,20 +179,21 @@ Shape some_shape() {
   return s;
 }
 
-RC_GTEST_PROP(WgmmaEmulated, ForwardIsAttention, ()) {
+// Its numbers, and the order of what happens beside the threads, drawn as well.
+Attention some_attention() {
   const Shape shape = some_shape();
   const auto seed = *rc::gen::arbitrary<uint32_t>();
   at::manual_seed(seed);
   emulated::draw_orders_by(seed);
-  RC_ASSERT(wrong_forward(Attention(shape)) == "");
+  return Attention(shape);
+}
+
+RC_GTEST_PROP(WgmmaEmulated, ForwardIsAttention, ()) {
+  RC_ASSERT(wrong_forward(some_attention()) == "");
 }
 
 RC_GTEST_PROP(WgmmaEmulated, BackwardIsItsGradient, ()) {
-  const Shape shape = some_shape();
-  const auto seed = *rc::gen::arbitrary<uint32_t>();
-  at::manual_seed(seed);
-  emulated::draw_orders_by(seed);
-  RC_ASSERT(wrong_backward(Attention(shape)) == "");
+  RC_ASSERT(wrong_backward(some_attention()) == "");
 }
 
 // More thread blocks than a GPU computes at a time, and none of the heads is left out.

@@ -33,10 +33,6 @@ namespace ringcheck::wgmma {
 
 using std::max, std::min;
 
-constexpr int kWarp = emulated::kWarp, kWarpgroup = emulated::kWarpgroup;
-constexpr int kPanel = 64;
-constexpr int kRow = 2 * kPanel;
-
 using emulated::Barrier;
 using Bf16 = c10::BFloat16;
 using Half = c10::Half;
@@ -52,8 +48,8 @@ inline const emulated::Index& blockIdx = emulated::block.index;
 
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __shfl_xor_sync(unsigned, float value, int mask) { return emulated::shuffled(value, mask); }
-inline void __syncwarp() { emulated::block.warps[threadIdx.x / kWarp].meet(kWarp); }
-inline void __syncthreads() { emulated::block.everybody.meet(3 * kWarpgroup); }
+inline void __syncwarp() { emulated::block.warps[threadIdx.x / emulated::kWarp].meet(emulated::kWarp); }
+inline void __syncthreads() { emulated::block.everybody.meet(3 * emulated::kWarpgroup); }
 
 inline uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(static_cast<const char*>(p) - emulated::shared_memory);
