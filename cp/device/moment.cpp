@@ -4,6 +4,10 @@
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <map>
+#include <mutex>
+#include <tuple>
+
 namespace ringcheck {
 namespace {
 
@@ -11,13 +15,47 @@ const c10::impl::DeviceGuardImplInterface& driver(at::DeviceType type) {
   return *c10::impl::getDeviceGuardImpl(type);
 }
 
+// Events that no moment needs any more, for the next ones: to make one takes a driver longer than to record it, and
+// many threads that make some wait for each other. They are the process's, which outlives CUDA's.
+class Events {
+ public:
+  std::shared_ptr<c10::Event> take(at::Device device, c10::EventFlag flag) {
+    const Kind kind{device.type(), device.index(), flag};
+    return {idle_or_new(kind), [this, kind](c10::Event* event) {
+              const std::lock_guard lock(mutex_);
+              idle_[kind].push_back(event);
+            }};
+  }
+
+ private:
+  using Kind = std::tuple<at::DeviceType, at::DeviceIndex, c10::EventFlag>;
+
+  c10::Event* idle_or_new(const Kind& kind) {
+    const std::lock_guard lock(mutex_);
+    std::vector<c10::Event*>& idle = idle_[kind];
+    if (idle.empty()) return new c10::Event(std::get<at::DeviceType>(kind), std::get<c10::EventFlag>(kind));
+    c10::Event* event = idle.back();
+    idle.pop_back();
+    return event;
+  }
+
+  std::mutex mutex_;
+  std::map<Kind, std::vector<c10::Event*>> idle_;
+};
+
+Events& events() {
+  static auto* all = new Events;
+  return *all;
+}
+
 }  // namespace
 
 Moment Moment::recorded(at::Device device, c10::EventFlag flag) {
   Moment moment;
   if (!has_streams(device)) return moment;
-  moment.event_ = std::make_shared<c10::Event>(device.type(), flag);
-  moment.event_->record(driver(device.type()).getStream(device));
+  const c10::Stream stream = driver(device.type()).getStream(device);
+  moment.event_ = events().take(stream.device(), flag);
+  moment.event_->record(stream);
   return moment;
 }
 

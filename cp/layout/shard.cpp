@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "cp/layout/upload.h"
+
 namespace ringcheck {
 namespace {
 
@@ -27,19 +29,15 @@ Kept kept(const Positions& positions, int64_t length) {
   return result;
 }
 
-at::Tensor index(const std::vector<int64_t>& values, const at::Tensor& like) {
-  return at::tensor(values, at::kLong).to(like.device());
-}
-
 }  // namespace
 
 at::Tensor shard(const at::Tensor& whole, int64_t dim, const Positions& positions) {
   auto sizes = whole.sizes().vec();
   const Kept own = kept(positions, sizes[dim]);
-  const at::Tensor tokens = whole.index_select(dim, index(own.positions, whole));
+  const at::Tensor tokens = whole.index_select(dim, uploaded(own.positions, whole.device()));
   sizes[dim] = count(positions);
   if (tokens.size(dim) == sizes[dim]) return tokens;
-  return at::zeros(sizes, whole.options()).index_copy_(dim, index(own.slots, whole), tokens);
+  return at::zeros(sizes, whole.options()).index_copy_(dim, uploaded(own.slots, whole.device()), tokens);
 }
 
 at::Tensor unshard(const std::vector<at::Tensor>& shards, int64_t dim,
@@ -49,8 +47,8 @@ at::Tensor unshard(const std::vector<at::Tensor>& shards, int64_t dim,
   at::Tensor whole = at::zeros(sizes, shards[0].options());
   for (size_t rank = 0; rank < positions.size(); ++rank) {
     const Kept own = kept(positions[rank], length);
-    whole.index_copy_(dim, index(own.positions, whole),
-                      shards.at(rank).index_select(dim, index(own.slots, whole)));
+    whole.index_copy_(dim, uploaded(own.positions, whole.device()),
+                      shards.at(rank).index_select(dim, uploaded(own.slots, whole.device())));
   }
   return whole;
 }
@@ -70,7 +68,7 @@ at::Tensor zero_pads(const at::Tensor& x, const at::Tensor& pads) {
 }
 
 at::Tensor zero_pads(const at::Tensor& x, const Mask& mask, const Positions& positions) {
-  return zero_pads(x, index(pads_of(mask, positions), x));
+  return zero_pads(x, uploaded(pads_of(mask, positions), x.device()));
 }
 
 }  // namespace ringcheck

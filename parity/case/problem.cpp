@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include "cp/layout/upload.h"
 #include "cp/layout/shard.h"
 #include "parity/case/data_family.h"
 #include "parity/case/safetensors.h"
@@ -87,7 +88,7 @@ Problem loaded(const Task& test) {
 
 // The indices of the slots without a token.
 at::Tensor pads_on(at::Device device, const Mask& mask, const Positions& positions) {
-  return at::tensor(pads_of(mask, positions), at::kLong).to(device);
+  return uploaded(pads_of(mask, positions), device);
 }
 
 }  // namespace

@@ -56,11 +56,13 @@ Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& in
   return dealt;
 }
 
-// Ranks wait for each other: one worker more than cores fills what they leave idle.
+// Ranks wait for each other: one worker more than cores fills what they leave idle; on a GPU they wait for other
+// processes, too.
 int default_jobs(const std::vector<parity::Case>& cases) {
-  constexpr size_t kMost = 8, kCasesToStart = 12;
-  size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, kMost);
-  if (parity::any_on_cuda(cases)) {
+  constexpr size_t kMost = 8, kMostOnGpus = 12, kCasesToStart = 12;
+  const bool on_gpus = parity::any_on_cuda(cases);
+  size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, on_gpus ? kMostOnGpus : kMost);
+  if (on_gpus) {
     if (gpus_are_exclusive()) return 1;
     const auto foreign = std::ranges::count_if(cases, [](const parity::Case& test) { return !test.is_ours(); });
     if (static_cast<size_t>(foreign) == cases.size())

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cp/layout/upload.h"
 #include "parity/case/data/independent.h"
 #include "parity/case/data_family.h"
 
@@ -33,7 +34,7 @@ bool can_make(const std::string& family) {
 at::Tensor tokens_at(const Mask& mask, const Positions& positions, at::Device device) {
   std::vector<int64_t> tokens = flatten(positions);
   std::ranges::replace_if(tokens, [&](int64_t p) { return !is_token(mask, p); }, int64_t{-1});
-  return at::tensor(tokens, at::kLong).to(device);
+  return uploaded(tokens, device);
 }
 
 int64_t bytes_of_rank(const Case& test) {

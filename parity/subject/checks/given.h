@@ -27,9 +27,10 @@ class Given {
   static Trace sums_of(const at::Tensor& x);
 
  private:
-  static Trace trace_of(const at::Tensor& x);
+  using Traces = std::array<Trace, 4>;
+  static Traces traces_of(const Problem& problem);
 
-  std::array<Trace, 4> traces_;
+  Traces traces_;
 };
 
 }  // namespace ringcheck::parity

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "cp/layout/upload.h"
+
 namespace ringcheck::parity {
 namespace {
 
@@ -27,7 +29,7 @@ int64_t wrong(const Case& test, const at::Tensor& x, const Positions& positions,
   for (const Entries& some : entries_of(test)) {
     const auto pads = slots_without_token(some.mask, positions);
     if (pads.empty()) continue;
-    const at::Tensor slots = at::tensor(pads, at::kLong).to(x.device());
+    const at::Tensor slots = uploaded(pads, x.device());
     elements += x.narrow(0, some.first, some.count).index_select(2, slots).ne(empty).sum().item<int64_t>();
   }
   return elements;

@@ -53,6 +53,21 @@ TEST(Given, SumsOfBitsSeeWhatDoesNotBeginAtAWord) {
   EXPECT_NE(Given::sums_of(x), before);
 }
 
+TEST(Given, EachOfTheFourIsNamed) {
+  const at::Tensor x = some({1, 2, 4, 8}, at::kBFloat16);
+  const parity::Problem before{x.clone(), x.clone(), x.clone(), x.clone()};
+  const Given given(before);
+  EXPECT_EQ(given.changed(before), 0);
+  const std::pair<const char*, at::Tensor parity::Problem::*> all[] = {
+      {"q", &parity::Problem::q}, {"k", &parity::Problem::k}, {"v", &parity::Problem::v}, {"dO", &parity::Problem::d_o}};
+  for (const auto& [name, tensor] : all) {
+    parity::Problem now = before;
+    now.*tensor = (now.*tensor).clone();
+    (now.*tensor)[0][1][2][3] += 1;
+    EXPECT_EQ(Given::names(given.changed(now)), name);
+  }
+}
+
 // What a subject holds is counted by the same meter.
 TEST(Given, SumsOfBitsHoldNoCopy) {
   const at::Tensor x = some({2, 8, 1024, 128}, at::kBFloat16);
