@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "property_tests/asan_options.h"
 #include "property_tests/cli/program.h"
 
 namespace ringcheck::testing {
@@ -65,7 +66,7 @@ class Supervisor : public ::testing::Test {
     }));
     if (found <= 0)
       throw std::runtime_error("no such worker: a signal to -1 would be one to every process");
-    EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 2; }));  // starting takes one
+    EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 1 + kSlowerByAsan; }));  // starting takes one
     return found;
   }
 
