@@ -24,6 +24,7 @@ TEST(Bypass, GoesToTheLedgerOfItsRank) {
     EXPECT_EQ(ledgers[r].traffic().bytes_sent, 10 + r);
     EXPECT_EQ(ledgers[r].sum(Phase::kForward).bytes_sent, 10 + r);
     EXPECT_EQ(ledgers[r].traffic().peers.at(3).received, 100);
+    EXPECT_LT(ledgers[r].transfers().back().operation.step, 0);  // of none
   }
 }
 

@@ -80,6 +80,8 @@ RC_GTEST_PROP(ExpectedCounters, AreWhatOursCounts, ()) {
     RC_ASSERT(ranks[rank].backward_stock.after == expected[rank].backward_stock.after);
     RC_ASSERT(ranks[rank].bytes_sent ==
               expected[rank].forward.bytes + expected[rank].backward.bytes);
+    RC_ASSERT(ranks[rank].sent_to == expected[rank].sent_to);
+    RC_ASSERT(ranks[rank].received_from == expected[rank].received_from);
   }
 }
 

@@ -5,11 +5,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <regex>
 #include <string>
 
+#include "parity/case/case_space.h"
 #include "parity/case/text.h"
 #include "parity/judge/relation.h"
 #include "parity/judge/runner.h"
@@ -212,6 +214,17 @@ TEST(Relations, WhatNeedsMoreThanOneRankHasNoRunOfOne) {
       ++relations;
     }
   EXPECT_GE(relations, 1);
+}
+
+// What has a further run in no case of a profile never says a word.
+TEST(Relations, EachHasRunsInSomeCaseOfSmoke) {
+  const parity::CaseSpace space(parity::smoke_ranges(), "cpu");
+  const parity::Draw draw = parity::drawn_from(1);
+  std::vector<Case> cases;
+  for (int i = 0; i < 300; ++i) cases.push_back(space.build(space.choose(draw), draw));
+  for (const auto& [name, oracle] : parity::Oracles::all())
+    if (oracle.variations && name != "device-order")  // which is about GPUs
+      EXPECT_TRUE(std::ranges::any_of(cases, [&](const Case& test) { return !oracle.variations(test).empty(); })) << name;
 }
 
 // Entries of different lengths have pads, also where no rank has more slots than another.
