@@ -200,7 +200,7 @@ laws() {
   local failed=0 program
   for program in "$here"/bin/*_laws "$here"/bin/*_test; do
     program=$(basename -- "$program")
-    RINGCHECK_TEST_DEVICE=cuda timeout 300 "$here/run" "$program" >"$out/$program.log" 2>&1
+    RINGCHECK_TEST_DEVICE=cuda timeout $((300 * gpus)) "$here/run" "$program" >"$out/$program.log" 2>&1
     case $? in
       0) continue ;;
       77) echo "$program: nothing of it runs on $gpus GPU" && continue ;;
