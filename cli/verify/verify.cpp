@@ -234,7 +234,7 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
   program
       .add_option("--jobs", options->jobs,
                   "workers that run small cases at a time; default: one more than cores, at most 8, "
-                  "and 1 where a GPU takes one process only")
+                  "or 12 on GPUs, and 1 where one takes one process only")
       ->check(CLI::Range(1, 64))
       ->group(group)
       ->type_name("N");

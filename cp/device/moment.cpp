@@ -16,7 +16,7 @@ const c10::impl::DeviceGuardImplInterface& driver(at::DeviceType type) {
 }
 
 // Events that no moment needs any more, for the next ones: to make one takes a driver longer than to record it, and
-// many threads that make some wait for each other. They are the process's, which outlives CUDA's.
+// many threads that make some wait for each other. Never destroyed: the driver may be gone by then.
 class Events {
  public:
   std::shared_ptr<c10::Event> take(at::Device device, c10::EventFlag flag) {

@@ -9,8 +9,9 @@
 
 namespace ringcheck {
 
-// [numbers] int64 on a device. The host does not wait for what the device has still to do: memory that is not pinned
-// has been read when the driver returns. Not for a pass that is captured as a graph, which would read it again.
+// [numbers] int64 on a device. The host need not wait for what the device has still to do, as LibTorch's blocking copy
+// does: the driver has read memory that is not pinned when it returns. Not for a pass that is captured as a graph, which
+// would read it again.
 inline at::Tensor uploaded(const std::vector<int64_t>& numbers, at::Device device) {
   return at::tensor(numbers, at::kLong).to(at::TensorOptions(device), /*non_blocking=*/true);
 }

@@ -66,7 +66,7 @@ class Supervisor : public ::testing::Test {
     }));
     if (found <= 0)
       throw std::runtime_error("no such worker: a signal to -1 would be one to every process");
-    EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 1 + kSlowerByAsan; }));  // starting takes one
+    EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 1 + kSlowerByAsan; }));  // starting takes one, or so many
     return found;
   }
 

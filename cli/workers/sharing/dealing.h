@@ -22,8 +22,8 @@ struct Dealt {
 };
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes);
 
-// Workers at a time, where nobody says how many: one more than cores, up to 8; one alone where a GPU takes no
-// more than one process. A function in Python starts a process a rank for each, which on GPUs takes as long as some
+// Workers at a time, where nobody says how many: one more than cores, up to 8, or 12 on GPUs; one alone where
+// one takes no more than one process. A function in Python starts a process a rank for each, which on GPUs takes as long as some
 // dozens of its cases: it has a worker for each dozen.
 int default_jobs(const std::vector<parity::Case>& cases);
 

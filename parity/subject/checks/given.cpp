@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -27,46 +28,49 @@ at::Tensor words(const at::Tensor& x) {
   return x.view(at::kChar);
 }
 
-// The sum of these sums, each with a weight of its own: other values change it, and another order.
-at::Tensor weighed(const at::Tensor& sums) {
-  return (sums * at::arange(1, sums.numel() + 1, sums.options())).sum();
+// Odd numbers and shifts of splitmix64 (Steele, Lea and Flood 2014).
+constexpr auto kPlace = static_cast<int64_t>(0x9E3779B97F4A7C15), kFirst = static_cast<int64_t>(0xBF58476D1CE4E5B9),
+               kSecond = static_cast<int64_t>(0x94D049BB133111EB);
+
+// Of words, of which the first is the `begin`th of a tensor.
+at::Tensor mixed(const at::Tensor& some, int64_t begin) {
+  at::Tensor x = at::arange(begin, begin + some.numel(), some.options().dtype(at::kLong)).mul_(kPlace).add_(some);
+  x.bitwise_xor_(x.bitwise_right_shift(30)).mul_(kFirst);
+  x.bitwise_xor_(x.bitwise_right_shift(27)).mul_(kSecond);
+  return x.bitwise_xor_(x.bitwise_right_shift(31));
 }
 
-// [2], where the contiguous x is.
-at::Tensor both_sums(const at::Tensor& x) {
-  const at::Tensor rows = words(x).flatten(0, -2);
-  return at::stack({weighed(rows.sum(1, false, at::kLong)), weighed(rows.sum(0, false, at::kLong))});
+// The sum of a tensor's words, each mixed with its place: what changes many of them alike changes it, too.
+at::Tensor mixed_sum(const at::Tensor& x) {
+  constexpr int64_t kPieces = 32, kWords = 8192;  // a large tensor in pieces, as there is to be no copy of it
+  at::Tensor sum = at::zeros({}, x.options().dtype(at::kLong));
+  if (x.numel() == 0) return sum;
+  const at::Tensor all = words(x).flatten();
+  const int64_t piece = std::max(kWords, (all.numel() + kPieces - 1) / kPieces);
+  for (int64_t begin = 0; begin < all.numel(); begin += piece)
+    sum += mixed(all.narrow(0, begin, std::min(piece, all.numel() - begin)), begin).sum();
+  return sum;
 }
 
-// Of [2] on the CPU.
-Given::Trace trace_in(const at::Tensor& sums) { return {sums[0].item<int64_t>(), sums[1].item<int64_t>()}; }
-
-Given::Trace bytes_of(const at::Tensor& x) {
-  return {static_cast<int64_t>(std::hash<std::string_view>()({static_cast<const char*>(x.const_data_ptr()), x.nbytes()}))};
+int64_t hash_of(const at::Tensor& x) {
+  return static_cast<int64_t>(std::hash<std::string_view>()({static_cast<const char*>(x.const_data_ptr()), x.nbytes()}));
 }
 
 }  // namespace
 
-Given::Trace Given::sums_of(const at::Tensor& x) { return trace_in(both_sums(x).cpu()); }
-
-// A GPU is waited for once.
-Given::Traces Given::traces_of(const Problem& problem) {
-  Traces traces{};
+Given::Traces Given::sums_of(const Problem& problem) {
   std::vector<at::Tensor> sums;
-  std::vector<size_t> summed;
-  for (size_t i = 0; i < traces.size(); ++i) {
-    if ((problem.*kInputs[i].from).numel() == 0) continue;
-    const at::Tensor whole = (problem.*kInputs[i].from).contiguous();
-    if (whole.is_cpu()) {
-      traces[i] = bytes_of(whole);
-    } else {
-      sums.push_back(both_sums(whole));
-      summed.push_back(i);
-    }
-  }
-  if (sums.empty()) return traces;
+  for (const Input& input : kInputs) sums.push_back(mixed_sum((problem.*input.from).contiguous()));
   const at::Tensor all = at::stack(sums).cpu();
-  for (size_t i = 0; i < summed.size(); ++i) traces[summed[i]] = trace_in(all[static_cast<int64_t>(i)]);
+  Traces traces;
+  for (size_t i = 0; i < traces.size(); ++i) traces[i] = all[static_cast<int64_t>(i)].item<int64_t>();
+  return traces;
+}
+
+Given::Traces Given::traces_of(const Problem& problem) {
+  if (!problem.q.is_cpu()) return sums_of(problem);
+  Traces traces;
+  for (size_t i = 0; i < traces.size(); ++i) traces[i] = hash_of((problem.*kInputs[i].from).contiguous());
   return traces;
 }
 

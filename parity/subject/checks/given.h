@@ -21,13 +21,12 @@ class Given {
   // Their names, "k, v".
   static std::string names(int64_t changed);
 
-  using Trace = std::array<int64_t, 2>;
-  // That of a contiguous tensor on a GPU: sums of its bits by row and by column. What is judged stands
-  // in the same memory, so there is no copy of it, wherever a row is a multiple of 8 bytes.
-  static Trace sums_of(const at::Tensor& x);
+  using Traces = std::array<int64_t, 4>;
+  // Those of tensors on a GPU, which is waited for once: sums over their bits. What is judged stands in the same
+  // memory, so there is no copy of it, wherever a row is a multiple of 8 bytes.
+  static Traces sums_of(const Problem& problem);
 
  private:
-  using Traces = std::array<Trace, 4>;
   static Traces traces_of(const Problem& problem);
 
   Traces traces_;
