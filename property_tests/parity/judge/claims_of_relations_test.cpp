@@ -13,6 +13,7 @@
 #include "parity/judge/comparison.h"
 #include "parity/judge/observed.h"
 #include "parity/judge/oracle.h"
+#include "parity/judge/runner.h"
 #include "parity/subject/ours.h"
 #include "parity/subject/world.h"
 
@@ -77,6 +78,19 @@ TEST(ClaimsOfRelations, AreSeenInEveryTensorAndRun) {
   }
   // These need GPUs, float64 and RoPE.
   EXPECT_EQ(unseen, (Names{"device-order", "difference-quotient", "rope-shards"}));
+}
+
+// Bounds are of its size.
+TEST(ClaimsOfRelations, HoldUnderANegativeScale) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s17/d8/float32/scale:-0.4");
+  RunOptions options;
+  for (const auto& [name, oracle] : Oracles::all())
+    if (oracle.variations) options.judging.oracles.push_back(name);
+  const Verdict verdict = verify(test, options);
+  EXPECT_EQ(verdict.status, Status::kPass) << verdict.reason;
+  for (const OracleVerdict& oracle : verdict.oracles)
+    EXPECT_TRUE(oracle.status == Status::kPass || oracle.status == Status::kNotApplicable)
+        << oracle.name << ": " << ::testing::PrintToString(oracle.findings);
 }
 
 // What a rank of a further run moves, attends or never waits for is compared, whichever rank it is.
