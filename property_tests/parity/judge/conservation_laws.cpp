@@ -83,6 +83,7 @@ RC_GTEST_PROP(Conservation, SumsOfShardsAreSumsOfTheWhole, ()) {
   RC_ASSERT(equal(sums.dq_q, whole.dq_q, whole.dq_q_squares));
   RC_ASSERT(equal(sums.dv_v, whole.dv_v, whole.dv_v_squares));
   RC_ASSERT(sums.k_largest.equal(whole.k_largest));
+  RC_ASSERT(sums.keys == whole.keys);
   RC_ASSERT(sums.queries >= whole.queries);  // pad slots are counted, and add nothing else
 }
 

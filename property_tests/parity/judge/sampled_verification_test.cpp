@@ -98,5 +98,15 @@ TEST(SampledVerification, NeedsLse) {
   EXPECT_EQ(parity_of(verdict).tensors.at(0).status, Status::kPass);
 }
 
+// Of long sequences the truth of one key head after the other is made, and the place is that of all.
+TEST(Verification, NamesTheHeadWhereverTheTruthIsCut) {
+  const Case test = parity::parse_case("ring:p2p/contiguous/full/P1/b2/hq3/hkv3/s700/d2/dv2/float32");
+  for (const int64_t head : {0, 1, 2}) {
+    const parity::Verdict verdict = verify_sampled(test, 0, [&](RankOutput& output) { output.o[1][head][650][1] += 1; });
+    EXPECT_THAT(parity_of(verdict).tensors.at(0).worst,
+                testing::HasSubstr(c10::str("batch 1, head ", head, ", position 650, channel 1")));
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck
