@@ -172,6 +172,12 @@ TEST(Conservation, RotationByTheWrongPositionBreaksC3) {
   }
 }
 
+TEST(Conservation, TheKeyHeadIsNamed) {
+  const Example example{kArithmetics.back()};
+  for (const int64_t head : {0, 1})
+    EXPECT_EQ(example.judged_after([=](AttentionShard& x) { x.dv.select(1, head).mul_(2); }).at(0).kv_head, head);
+}
+
 // What is not an attempt at the answer at all is refused, tensor by tensor.
 TEST(Conservation, SabotageIsFound) {
   for (const Arithmetic& arithmetic : kArithmetics) {

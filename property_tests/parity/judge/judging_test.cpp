@@ -68,5 +68,14 @@ TEST(Drawn, BesideThoseThatWereChosenAndOnlyWhereAsked) {
   }
 }
 
+TEST(Drawn, NoOracleIsAskedTwice) {
+  for (const Case& test : some("causal")) {
+    Judging judging;
+    judging.oracles = drawn_oracles(test, *ours());
+    judging.drawn = true;
+    EXPECT_EQ(oracles_for(judging, test, *ours()), judging.oracles);
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck::parity
