@@ -43,6 +43,8 @@ double seconds_at_work(pid_t process) {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
+std::string deadline(int seconds) { return std::to_string(seconds * static_cast<int>(kSlowerByAsan)); }
+
 class Supervisor : public ::testing::Test {
  protected:
   void start(std::vector<std::string> words,
@@ -95,7 +97,7 @@ TEST_F(Supervisor, AKilledMpiRankCostsItsCaseOnly) {
 }
 
 TEST_F(Supervisor, AStoppedMpiRankIsAHangThatNamesIt) {
-  start({"--case", kLargeMpi, "--case", kSmallMpi, "--deadline", "8"});
+  start({"--case", kLargeMpi, "--case", kSmallMpi, "--deadline", deadline(8)});
   ::kill(worker(2), SIGSTOP);
   EXPECT_EQ(end().code, 5);
   EXPECT_EQ(cases()[0]["verdict"], "hang");
@@ -134,7 +136,7 @@ TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {
 }
 
 TEST_F(Supervisor, AStoppedThreadWorkerIsAHang) {
-  start({"--case", kLargeThread, "--case", kSmallThread, "--deadline", "5", "--jobs", "1"});
+  start({"--case", kLargeThread, "--case", kSmallThread, "--deadline", deadline(5), "--jobs", "1"});
   ::kill(worker(-1), SIGSTOP);
   EXPECT_EQ(end().code, 5);
   EXPECT_EQ(cases()[0]["verdict"], "hang");
