@@ -8,8 +8,8 @@
 
 #include <limits>
 
-#include "cp/layout/upload.h"
 #include "cp/layout/shard.h"
+#include "cp/layout/upload.h"
 #include "parity/case/data_family.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
