@@ -3,6 +3,7 @@
 #include "parity/case/devices/on_device.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cp/device/moment.h"
 #include "cp/layout/upload.h"
 #include "parity/case/data/independent.h"
 #include "parity/case/data_family.h"
@@ -18,7 +20,7 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 30;  // of the tensors of a rank beside its own copies
+constexpr double kMostOfMemory = 1.0 / 8;  // that inputs take beside the copies of the ranks
 
 std::optional<DeviceNumbers>& registered() {
   static std::optional<DeviceNumbers> numbers;
@@ -41,6 +43,13 @@ int64_t bytes_of_rank(const Case& test) {
   const int64_t slots = test.batch * (test.seq / test.world + 1);
   return slots * (test.q_heads + test.kv_heads) * (test.dim + test.dim_v) *
          static_cast<int64_t>(c10::elementSize(test.dtype));
+}
+
+// The GPUs of a host are alike, and its ranks are dealt to them evenly.
+bool leave_room(const Case& test, at::DeviceType gpus) {
+  const int devices = std::max(1, device_count(gpus)), ranks = (test.world + devices - 1) / devices;
+  const auto memory = static_cast<double>(c10::getDeviceAllocator(gpus)->getMemoryInfo(0).second);
+  return static_cast<double>(ranks * bytes_of_rank(test)) <= kMostOfMemory * memory;
 }
 
 }  // namespace
@@ -66,8 +75,7 @@ Problem MadeOnRank::operator()(const Case& test, const Positions& positions) con
 }
 
 bool can_be_made_on_ranks(const Case& test) {
-  return device_type_of(test) != at::kCPU && can_make(test.data) &&
-         bytes_of_rank(test) <= kMostBytes;
+  return device_type_of(test) != at::kCPU && can_make(test.data) && leave_room(test, device_type_of(test));
 }
 
 std::optional<std::string> inputs_difference(at::Device device, uint64_t seed) {
