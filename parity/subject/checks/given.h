@@ -13,7 +13,7 @@ namespace ringcheck::parity {
 // What a rank is given: whoever calls attention goes on using q, k, v and dO, pads included.
 class Given {
  public:
-  // Remembers a trace of the bits, not the tensors.
+  // Remembers a trace of the bits, not the tensors. Who counts what a rank holds is told of nothing here.
   explicit Given(const Problem& problem);
 
   // Which of the tensors are no longer as they were, one bit for each.

@@ -122,5 +122,17 @@ TEST(Given, SumsOfBitsHoldNoCopy) {
   EXPECT_LE(meter->total().peak, static_cast<int64_t>(x.nbytes()) / 8);
 }
 
+// A small problem takes less than the sums do.
+TEST(Given, WhatTheCheckTakesIsNotTheRanks) {
+  const at::Tensor x = some({2, 8, 64, 16}, at::kBFloat16).transpose(1, 2);
+  const auto meter = std::make_shared<MemoryMeter>();
+  {
+    const Metered metered(meter);
+    const Given given({x, x, x, x});
+    EXPECT_EQ(given.changed({x, x, x, x}), 0);
+  }
+  EXPECT_EQ(meter->total().peak, 0);
+}
+
 }  // namespace
 }  // namespace ringcheck
