@@ -29,7 +29,8 @@ reference::Contract constants(const nlohmann::json& c) {
     return c.at(name).is_null() ? 0.0 : std::ldexp(1.0, c.at(name).get<int>());
   };
   return {power("u_a"),   power("u_p"),  power("eta_p"), power("u_o"), power("eta_o"),
-          power("eta_e"), power("u_in"), power("u_m"),   c.at("kappa"), c.at("c_e")};
+          power("eta_e"), power("u_in"), power("u_m"),   c.at("kappa"), c.at("c_e"),
+          0,              c.value("scales_ds", false)};
 }
 
 }  // namespace
@@ -72,6 +73,7 @@ reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
       for (double C::*field : {&C::u_a, &C::u_p, &C::eta_p, &C::u_o, &C::eta_o, &C::eta_e,
                                &C::u_in, &C::u_m, &C::c_e})
         loosest.*field = std::max(loosest.*field, one.*field);
+      loosest.scales_ds |= one.scales_ds;
     }
   return loosest;
 }

@@ -27,7 +27,7 @@ struct Formulas {
   } passed;
 
   Formulas(const Inputs& in, const Contract& contract, double W, const std::optional<Passed>& given = {}) {
-    const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
+    const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds] = contract;
     const int64_t shared = in.q.size(1) / in.k.size(1);
     const Range all{0, in.mask.length};
     const Tensor seen = visible_pairs(in.mask, all, all);
@@ -62,6 +62,7 @@ struct Formulas {
     const Tensor D = dot(dO * O), G = dot(dO * v), T = P * (G - D);
     const Tensor dQ = tau * row(T * k), n = row(sees.to(at::kDouble).expand_as(P));
     const Tensor n_eff = n / kappa + kappa;
+    const Tensor a_i = row(at::where(P < u_a, P, 0.));
 
     // (1), (2)
     const Tensor A = tau * dot((q * k).abs()), a2 = tau * tau * dot(sq(q * k));
@@ -72,7 +73,8 @@ struct Formulas {
     // (3)
     const Tensor B_L = given ? given->B_L : row(P * B_E) + n * u_a + 4 * (1 + W) * u_a * (1 + L.abs() + m.abs());
     const Tensor s_L = given ? given->s_L :
-        row(sq(P) * s_E) + unit * (n_eff / 3 + 2 + 3 * (1 + W) * (1 + sq(m) + sq(L)) + c_e * c_e);
+        row(sq(P) * s_E) + sq(a_i) +
+            unit * (n_eff / 3 + 2 + 3 * (1 + W) * (1 + sq(m) + sq(L)) + c_e * c_e);
     // (4)
     const Tensor w = P * B_E, r = rho_p(P * l) / l, e_P = P.clamp_max(eta_e);
     const Tensor M = (v.abs() * sees).amax(3, true);
@@ -84,11 +86,11 @@ struct Formulas {
     const Tensor g = sq(O) + row(sq(P) * sq(v));
     const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4));
     const Tensor s_O = row(sq(P) * s_E * sq(v - O) + ((sq(r) + sq(e_P)) / 3 + sq(P) * in2) * sq(v)) +
-                       g * normaliser + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
+                       g * normaliser + sq(a_i) * sq(O) + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
                        (sq(rho_o(O)) + sq(n * eta_e) + step * step) / 3 + 4 * sq(u_d * M);
     // (5)
     const Tensor B_D = given ? given->B_D : dot(dO.abs() * B_O) + dv * u_a * dot((dO * O).abs());
-    const Tensor s_D = given ? given->s_D : dot(sq(dO) * s_O) + sq(D) * normaliser +
+    const Tensor s_D = given ? given->s_D : dot(sq(dO) * s_O) + sq(D) * (normaliser + sq(a_i)) +
                        unit * ((dv / 2 + 2) * dot(sq(dO * O)) + dv / 3 * sq(D));
     // (6)
     const Tensor B_G = (dv * u_a + 2 * u_in) * dot((dO * v).abs());
@@ -96,10 +98,12 @@ struct Formulas {
     const Tensor s_G =
         unit * (dv / (2 * kappa) * g2 + (dv / (3 * kappa) + 2) * sq(G)) + in2 * 2 * g2;
     const Tensor X = (G - D).abs();
-    const Tensor B_T = sees * (P * (B_E * X + B_G + 3 * u_a * (G.abs() + D.abs())) + rho_p(T) +
+    const double eta_ds = scales_ds ? eta_p / std::min(1., std::abs(tau)) : eta_p;
+    const Tensor rho_T = minimum(T.abs(), (u_p * T.abs()).clamp_min(eta_ds));
+    const Tensor B_T = sees * (P * (B_E * X + B_G + 3 * u_a * (G.abs() + D.abs())) + rho_T +
                                u_in * T.abs() + e_P * X + eta_e);
     const Tensor s_T =
-        sees * (sq(P) * (s_E * sq(X) + s_G + 2 * unit * (sq(G) + sq(D))) + sq(rho_p(T)) / 3 +
+        sees * (sq(P) * (s_E * sq(X) + s_G + 2 * unit * (sq(G) + sq(D))) + sq(rho_T) / 3 +
                 (u_a * u_a + u_in * u_in) / 3 * sq(T) + (sq(e_P) * sq(X) + eta_e * eta_e) / 3);
     // (7), (10)
     const double operand = u_p * u_p / 3, partial = coarse * coarse / 3;
@@ -156,7 +160,10 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
   contract.u_in = 0x1p-11;
   contract.u_d = 0x1p-12;
   contract.eta_e = 0x1p-14;  // large enough that what underflows shows
+  contract.u_a *= 0x1p10;  // so that some P is below it
   Contract backward = contract;
+  backward.eta_p = 0x1p-12;
+  backward.scales_ds = true;
   backward.u_a *= 8;
   backward.u_in = 0x1p-10;
   backward.c_e = 32;

@@ -27,19 +27,12 @@ __global__ void __launch_bounds__(kThreads, kBlocks) every_element(Formula formu
 // A block a row, whose sums it adds up, in the same order each time.
 __global__ void __launch_bounds__(kThreads, kBlocks) every_element(ForwardFormula formula, int64_t rows) {
   using Sum = cub::BlockReduce<double, kThreads>;
-  __shared__ Sum::TempStorage of_w, of_z;
+  __shared__ Sum::TempStorage of_w, of_z, of_absorbed;
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     PairSums sums;
-    for (int64_t column = threadIdx.x; column < formula.columns; column += blockDim.x) {
-      const PairSums pair = formula(row, column);
-      sums.w += pair.w;
-      sums.z += pair.z;
-    }
-    const double w = Sum(of_w).Sum(sums.w), z = Sum(of_z).Sum(sums.z);
-    if (threadIdx.x == 0) {
-      formula.w_of_row[row] += w;
-      formula.z_of_row[row] += z;
-    }
+    for (int64_t column = threadIdx.x; column < formula.columns; column += blockDim.x) sums.add(formula(row, column));
+    const PairSums all{Sum(of_w).Sum(sums.w), Sum(of_z).Sum(sums.z), Sum(of_absorbed).Sum(sums.absorbed)};
+    if (threadIdx.x == 0) formula.add_to(row, all);
     __syncthreads();
   }
 }

@@ -115,6 +115,7 @@ ScoreGradients BackwardErrors::gradients(const Rows& rows, const Tile& tile,
   formula.dq_variance = writable(dq.variance());
   formula.delta = elements(strip.delta);
   formula.keys = elements(strip.keys);
+  formula.ds_step = model_.contract.ds_step(strip.scale);
   formula.delta_error = of_rows(rows.forward.delta);
   formula.lse_error = of_rows(rows.forward.lse);
   formula.dq_chain = of_rows(rows.dq_chain);

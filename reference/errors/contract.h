@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 namespace ringcheck::reference {
 
 // What an implementation promises about its arithmetic: the constants of the error bounds
@@ -19,6 +22,12 @@ struct Contract {
   double kappa = 1;        // K-block of the matrix unit: a chain of n has n/kappa + kappa roundings
   double c_e = 4;          // error of exp, in units of u_a
   double u_d = 0;          // rounding of a merge by differences, a + w (b - a); 0: by weights
+  bool scales_ds = false;  // dS may become an operand after its multiplication by the scale
+
+  // The underflow step of dS.
+  double ds_step(double scale) const {
+    return eta_p == 0 || !scales_ds ? eta_p : eta_p / std::min(1., std::abs(scale));
+  }
 
   bool operator==(const Contract&) const = default;
 };

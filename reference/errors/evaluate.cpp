@@ -23,13 +23,8 @@ const Evaluation& evaluation_of(at::Device device) {
 
 void of_row(const ForwardFormula& formula, int64_t row) {
   PairSums sums;
-  for (int64_t column = 0; column < formula.columns; ++column) {
-    const PairSums pair = formula(row, column);
-    sums.w += pair.w;
-    sums.z += pair.z;
-  }
-  formula.w_of_row[row] += sums.w;
-  formula.z_of_row[row] += sums.z;
+  for (int64_t column = 0; column < formula.columns; ++column) sums.add(formula(row, column));
+  formula.add_to(row, sums);
 }
 template <class Formula>
 void of_row(const Formula& formula, int64_t row) {

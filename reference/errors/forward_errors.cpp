@@ -33,6 +33,7 @@ RowError row_error(const ErrorModel& model, const StripView& strip) {
 // Sums over the keys of a row, with w = P B^E, z = (P sigma^E)^2, and r the rounding of P.
 struct KeySums {
   at::Tensor w, z;   // [pairs, rows, 1]
+  at::Tensor absorbed;  // [pairs, rows, 1]: of P below u_a, which a sum that is nearly there does not see
   at::Tensor w_v;    // [pairs, rows, 2 dim_v]: of w v and w v^2
   at::Tensor terms;  // [3, pairs, rows, dim_v]: of z v, (r + P (u_in + row bound)) |v|,
                      // (z + r^2 / 3 + P^2 (u_in^2 / 3 + row variance)) v^2
@@ -41,8 +42,7 @@ struct KeySums {
 KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Keys& keys,
                        Scores& scores, const Room& room, const RowError& row) {
   KeySums sums;
-  sums.w = at::zeros_like(strip.sum);
-  sums.z = at::zeros_like(strip.sum);
+  for (at::Tensor* sum : {&sums.w, &sums.z, &sums.absorbed}) *sum = at::zeros_like(strip.sum);
   for (const Tile& tile : strip.strip.tiles) {
     const at::Tensor w = terms_in(room.gradients, strip, tile).value();
     const Terms terms = terms_in(room.others, strip, tile);
@@ -55,6 +55,7 @@ KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Ke
     formula.variance = writable(terms.variance());
     formula.w_of_row = writable(sums.w);
     formula.z_of_row = writable(sums.z);
+    formula.absorbed_of_row = writable(sums.absorbed);
     evaluate(formula, strip.sum.numel(), w.device());
     const Range columns = tile.columns;
     add_product(sums.w_v, w, keys.v_and_square.narrow(1, columns.begin, columns.size));
@@ -70,8 +71,8 @@ Error lse_error(const ErrorModel& model, const StripView& strip, const KeySums& 
   const at::Tensor size2 = 1 + strip.lse.square() + strip.max.square();
   return {
       sums.w + strip.keys * u_a + 4 * (1 + W) * u_a * size,
-      sums.z + model.unit_variance() * (model.effective(strip.keys) / 3 + 2 + 3 * (1 + W) * size2 +
-                                        c_e * c_e)};
+      sums.z + sums.absorbed.square() +
+          model.unit_variance() * (model.effective(strip.keys) / 3 + 2 + 3 * (1 + W) * size2 + c_e * c_e)};
 }
 
 Error output_error(const ErrorModel& model, const StripView& strip, const KeySums& sums,
@@ -101,8 +102,9 @@ Error delta_error(const ErrorModel& model, const StripView& strip, const Error& 
 
 ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, const Keys& keys,
                              Scores& scores, const Room& room) {
-  const RowError row = row_error(model, strip);
+  RowError row = row_error(model, strip);
   const KeySums sums = sums_over_keys(model, strip, keys, scores, room, row);
+  for (at::Tensor* variance : {&row.variance, &row.of_partial}) *variance = *variance + sums.absorbed.square();
   const Error o = output_error(model, strip, sums, row);
   return {lse_error(model, strip, sums), o, delta_error(model, strip, o, row)};
 }
@@ -110,7 +112,7 @@ ForwardErrors forward_errors(const ErrorModel& model, const StripView& strip, co
 ForwardErrors errors_of_given(const ErrorModel& model, const StripView& strip) {
   const at::Tensor none = at::zeros_like(strip.sum);
   KeySums sums;
-  sums.w = sums.z = none;
+  sums.w = sums.z = sums.absorbed = none;
   const at::Tensor rounding = model.output_rounding(strip.o);
   const Error o{rounding, rounding.square() / 3};
   return {lse_error(model, strip, sums), o, delta_error(model, strip, o, {none, none, none})};

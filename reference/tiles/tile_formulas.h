@@ -52,7 +52,7 @@ struct TileFormula {
   // |terms| and of their squares. Without the scaling's own two roundings in the bound.
   RINGCHECK_ON_ANY_DEVICE PairError product_error(double terms, double product, double magnitude,
                                                   double square) const {
-    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
+    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds] = contract;
     return {magnitude * (terms * u_a + 2 * u_in),
             square * (unit() * terms / (2 * kappa) + 2 * u_in * u_in / 3) +
                 product * product * unit() * (terms / (3 * kappa) + 2)};
@@ -82,20 +82,32 @@ struct ScoreFormula : TileFormula {
   }
 };
 
-// What a pair adds to the sums of a row: P B^E and (P sigma^E)^2.
+// What a pair adds to the sums of a row: P B^E, (P sigma^E)^2, and P where it is below u_a.
 struct PairSums {
-  double w = 0, z = 0;
+  double w = 0, z = 0, absorbed = 0;
+
+  RINGCHECK_ON_ANY_DEVICE void add(const PairSums& other) {
+    w += other.w;
+    z += other.z;
+    absorbed += other.absorbed;
+  }
 };
 
-// What a pair adds to the sums over keys of (3) and (4). Who calls it adds up what it returns, into
-// w_of_row and z_of_row.
+// What a pair adds to the sums over keys of (3) and (4). Who calls it adds up what it returns, into the sums of
+// the row.
 struct ForwardFormula : ScoreFormula {
   const double *row_bound = nullptr, *row_variance = nullptr;  // a row: of P |v| and (P v)^2
   double* w = nullptr;         // P B^E
   double* z = nullptr;         // (P sigma^E)^2
   double* bound = nullptr;     // of |v|: r + e_P + P (u_in + row bound), with r the rounding of P
   double* variance = nullptr;  // of v^2: z + (r^2 + e_P^2) / 3 + P^2 (u_in^2 / 3 + row variance)
-  double *w_of_row = nullptr, *z_of_row = nullptr;  // a row
+  double *w_of_row = nullptr, *z_of_row = nullptr, *absorbed_of_row = nullptr;  // a row
+
+  RINGCHECK_ON_ANY_DEVICE void add_to(int64_t row, const PairSums& sums) const {
+    w_of_row[row] += sums.w;
+    z_of_row[row] += sums.z;
+    absorbed_of_row[row] += sums.absorbed;
+  }
 
   RINGCHECK_ON_ANY_DEVICE PairSums operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
@@ -106,7 +118,7 @@ struct ForwardFormula : ScoreFormula {
     z[i] = p * p * e.variance;
     bound[i] = r + lost + p * (u_in + row_bound[row]);
     variance[i] = z[i] + (r * r + lost * lost) * kThird + p * p * (u_in * u_in / 3 + row_variance[row]);
-    return {w[i], z[i]};
+    return {w[i], z[i], p < contract.u_a ? p : 0};
   }
 };
 
@@ -129,19 +141,20 @@ struct BackwardFormula : ScoreFormula {
   double* dq_variance = nullptr;  // what dQ sums with k^2
   const double* delta = nullptr;  // a row
   const double* keys = nullptr;   // a row: how many it sees
+  double ds_step = 0;             // in which T underflows
   Errors delta_error{}, lse_error{}, dq_chain{};  // a row
   Errors dk_chain{}, dv_chain{};                  // a column
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
-    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d] = contract;
+    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds] = contract;
     const auto [P, e] = score(row, column);
     const double P2 = P * P, G = g[i], D = delta[row];
     // The softmax of a single score is 1, whatever the score.
     const double x = keys[row] == 1 ? 0 : G - D, size = ::fabs(x);
     const double T = P * x, T2 = T * T, lost = ::fmin(P, eta_e);  // of P where it underflows
     const PairError product = product_error(dim_v, G, g_size[i], g_square[i]);
-    const double rounding = operand_rounding(::fabs(T), eta_p);
+    const double rounding = operand_rounding(::fabs(T), ds_step);
     const PairError t = !visible(row, column)
         ? PairError{0, 0}
         : PairError{P * (e.bound * size + product.bound + 3 * u_a * (::fabs(G) + ::fabs(D))) +

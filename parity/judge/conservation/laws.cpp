@@ -34,7 +34,7 @@ Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
   Scales x;
   x.stored = square(std::max(c.eta_o, c.eta_e)) / 3;
   x.merged = c.u_m > c.u_a ? square(c.u_m) / 3 : 0;
-  x.underflow = n * square(c.eta_p) / 3;
+  x.underflow = n * square(c.ds_step(how.scale)) / 3;
   const at::Tensor score = how.scale * how.scale * s.q_largest.square() * s.k_largest.square();
   x.row = unit * ((5 * d / 6 + 4) * score + square(c.c_e) + n / 3 + 2 +
                   3 * (1 + world) * (1 + 4 * (score + n.log().square()))) +

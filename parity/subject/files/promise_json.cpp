@@ -16,6 +16,8 @@ constexpr std::pair<const char*, double Contract::*> kConstants[] = {
     {"u_in", &Contract::u_in},   {"u_m", &Contract::u_m},     {"kappa", &Contract::kappa},
     {"c_e", &Contract::c_e},     {"u_d", &Contract::u_d}};
 
+constexpr std::pair<const char*, bool Contract::*> kChoices[] = {{"scales_ds", &Contract::scales_ds}};
+
 constexpr std::pair<const char*, bool Promise::*> kFlags[] = {
     {"deterministic", &Promise::deterministic},
     {"by_strategy", &Promise::by_strategy},
@@ -46,10 +48,18 @@ void set_members(const json& object, const Members& members, T& value) {
   for (const auto& [name, member] : members) object.at(name).get_to(value.*member);
 }
 
+json json_of(const Contract& contract) {
+  json object = members_of(contract, kConstants);
+  object.update(members_of(contract, kChoices));
+  return object;
+}
+
 Contract contract_from(json object) {
   Contract contract;
   object.emplace("u_d", contract.u_d);  // which older recordings lack
+  object.emplace("scales_ds", contract.scales_ds);
   set_members(object, kConstants, contract);
+  set_members(object, kChoices, contract);
   return contract;
 }
 
@@ -57,9 +67,8 @@ Contract contract_from(json object) {
 
 json to_json(const Promise& promise) {
   json object = members_of(promise, kFlags);
-  object["contract"] = members_of(promise.contract, kConstants);
-  if (promise.backward_contract)
-    object["backward_contract"] = members_of(*promise.backward_contract, kConstants);
+  object["contract"] = json_of(promise.contract);
+  if (promise.backward_contract) object["backward_contract"] = json_of(*promise.backward_contract);
   object["partials"] = promise.partials;
   object["u_angle"] = promise.u_angle;
   object["shows"] = promise.shows;
