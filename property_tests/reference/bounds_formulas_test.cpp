@@ -160,7 +160,7 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
   contract.u_in = 0x1p-11;
   contract.u_d = 0x1p-12;
   contract.eta_e = 0x1p-14;  // large enough that what underflows shows
-  contract.u_a *= 0x1p10;  // so that some P is below it
+  contract.u_a *= 0x1p9;  // so that some P is below it
   Contract backward = contract;
   backward.eta_p = 0x1p-12;
   backward.scales_ds = true;

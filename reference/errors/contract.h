@@ -24,9 +24,9 @@ struct Contract {
   double u_d = 0;          // rounding of a merge by differences, a + w (b - a); 0: by weights
   bool scales_ds = false;  // dS may become an operand after its multiplication by the scale
 
-  // The underflow step of dS.
+  // The underflow step of dS. With a scale of 0 nothing of it is left that could be wrong.
   double ds_step(double scale) const {
-    return eta_p == 0 || !scales_ds ? eta_p : eta_p / std::min(1., std::abs(scale));
+    return scale == 0 || !scales_ds ? eta_p : eta_p / std::min(1., std::abs(scale));
   }
 
   bool operator==(const Contract&) const = default;

@@ -45,9 +45,10 @@ int64_t bytes_of_rank(const Case& test) {
          static_cast<int64_t>(c10::elementSize(test.dtype));
 }
 
-// The GPUs of a host are alike, and its ranks are dealt to them evenly.
+// The GPUs of a host are alike; threads are dealt to them evenly, and a process has one of its own.
 bool leave_room(const Case& test, at::DeviceType gpus) {
-  const int devices = std::max(1, device_count(gpus)), ranks = (test.world + devices - 1) / devices;
+  const int devices = std::max(1, device_count(gpus));
+  const int ranks = test.world_kind == "thread" ? (test.world + devices - 1) / devices : 1;
   const auto memory = static_cast<double>(c10::getDeviceAllocator(gpus)->getMemoryInfo(0).second);
   return static_cast<double>(ranks * bytes_of_rank(test)) <= kMostOfMemory * memory;
 }

@@ -16,7 +16,8 @@ double square(double x) { return x * x; }
 struct Scales {
   double stored;            // eta_o^2/3: one stored number below the smallest normal one
   double merged;            // u_m^2/3: a partial result
-  at::Tensor underflow;     // n eta_p^2/3: dS of a row, each by its underflow step
+  at::Tensor underflow;     // n eta_p^2/3: P of a row, each by its underflow step
+  at::Tensor ds_underflow;  // n (tau eta_T)^2/3: the same of dS, and what it is multiplied by
   at::Tensor row;           // rho: relative, of all P of a row
   at::Tensor coherent;      // psi: relative, of what is rounded alike because it is alike
   at::Tensor each;          // alpha: relative, of what is rounded independently
@@ -34,7 +35,8 @@ Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
   Scales x;
   x.stored = square(std::max(c.eta_o, c.eta_e)) / 3;
   x.merged = c.u_m > c.u_a ? square(c.u_m) / 3 : 0;
-  x.underflow = n * square(c.ds_step(how.scale)) / 3;
+  x.underflow = n * square(c.eta_p) / 3;
+  x.ds_underflow = n * square(how.scale * c.ds_step(how.scale)) / 3;
   const at::Tensor score = how.scale * how.scale * s.q_largest.square() * s.k_largest.square();
   x.row = unit * ((5 * d / 6 + 4) * score + square(c.c_e) + n / 3 + 2 +
                   3 * (1 + world) * (1 + 4 * (score + n.log().square()))) +
@@ -83,18 +85,18 @@ Law dk_sums_to_zero(const ConservationSums& s, const Scales& x, double scale) {
                                  x.product * s.q_d_o_squares;
   return {"C2", "sum dK = 0", s.dk,
           x.gradient.each * with_mean(s.dk_squares) + x.gradient.stored * s.keys +
-              scale * scale * (errors_of_d + x.underflow * s.q_squares),
+              scale * scale * errors_of_d + x.ds_underflow * s.q_squares,
           scale * s.q_d};
 }
 
 Law scores_are_bilinear(const ConservationSums& s, const Scales& x, const Arithmetic& how) {
   const at::Tensor n = s.keys_of_entry.clamp_min(1);
-  const at::Tensor k_largest = how.scale * how.scale * s.k_largest.square();
+  const at::Tensor k_largest = s.k_largest.square();
   const at::Tensor difference = s.dq_q - s.dk_k;
   const at::Tensor variance =
       x.gradient.each *
           with_mean(s.dq_q_squares + s.dk_k_squares + (s.k / n).square() * s.dk_squares) +
-      k_largest * (x.product * s.q_d_o_squares + x.underflow * s.q_squares) +
+      k_largest * (how.scale * how.scale * x.product * s.q_d_o_squares + x.ds_underflow * s.q_squares) +
       x.gradient.stored * (s.q_squares + s.k_squares);
   const char* says = "sum dQ q = sum dK k";
   if (how.rotated) return {"C3", says, difference, variance, s.dk_k};

@@ -252,5 +252,12 @@ TEST(Conservation, UnrotatedTensorsKeepTheOtherLaws) {
   EXPECT_TRUE(fails(judge_conservation(conservation_sums(example.shard), how), "C2"));
 }
 
+// Of nothing that is divided by the scale anything is left.
+TEST(Conservation, HoldsAtAScaleOf0InHalfPrecision) {
+  reference::Inputs in = reference_testing::draw({.seq = 40}, {Causal{}, 40}, 1);
+  in.scale = 0;
+  for (const LawVerdict& law : judged(shard_of(in, reference::naive_attention(in)), in, at::kHalf)) EXPECT_LT(law.z, 1);
+}
+
 }  // namespace
 }  // namespace ringcheck

@@ -50,5 +50,15 @@ TEST(PassContract, IsThatOfTheForwardPassUnlessItSaysOtherwise) {
   EXPECT_EQ(contracts_of(flash).backward.u_o, contracts_of(flash).forward.u_o);
 }
 
+// In fp16 dS underflows by how small it is when it becomes an operand: cuDNN multiplies it by the scale first.
+TEST(PassContract, TheUnderflowOfDsFollowsTheScaleWhereItIsMultipliedFirst) {
+  const reference::Contract first = contract_of(parse_case("cudnn/cuda/P2/s16/fp16")),
+                            then = contract_of(parse_case("fa2/cuda/P2/s16/fp16"));
+  for (const double scale : {1e-3, -1e-3}) EXPECT_DOUBLE_EQ(first.ds_step(scale), first.eta_p * 1000);
+  for (const double scale : {0., 1., 8.}) EXPECT_EQ(first.ds_step(scale), first.eta_p) << scale;
+  EXPECT_EQ(then.ds_step(1e-3), then.eta_p);
+  EXPECT_TRUE(loosest_contract({at::kHalf}).scales_ds);
+}
+
 }  // namespace
 }  // namespace ringcheck::parity
