@@ -53,27 +53,12 @@ together() {
   for file in "$out/$1"_*.json; do [[ $file == *.summary.json ]] || files+=("$file"); done
   "$here/summary.py" "${files[@]}" >"$out/$1.summary.json"
 }
-everybody=$(seq -s, 0 $((gpus - 1)))
 
 doctor() { "$here/ringcheck" doctor --json "$out/doctor.json"; }
 # What every kernel refuses: the list that reports/refusals is to hold for this architecture.
 refusals() { "$here/ringcheck" refusals --device cuda --json "$out/refusals_cuda.json"; }
 smoke() { run "gpu${gpus}_smoke" "${verify[@]}"; }
-# Where graphs are built for every shape, a process for each kernel and dtype.
-conformance() {
-  local dtype kernel
-  for kernel in cudnn aten-cudnn; do
-    for dtype in bf16 fp16; do
-      later "gpu1_conformance_${kernel}_$dtype" "$(next)" "${verify[@]}" --profile conformance \
-        --world-kind thread --kernel "$kernel" --dtype "$dtype"
-    done
-  done
-  later gpu1_conformance "$(next)" "${verify[@]}" --profile conformance --world-kind thread \
-    --kernel tiled,wgmma,plain,fa2,efficient
-  all || return 1
-  ((gpus == 1)) || run "gpu${gpus}_conformance" on "$everybody" "${verify[@]}" \
-    --profile conformance --world-kind thread --kernel tiled,wgmma,plain,fa2,efficient
-}
+conformance() { run "gpu${gpus}_conformance" "${verify[@]}" --profile conformance; }
 # Data whose answer is known without arithmetic.
 exact() {
   local kernel

@@ -66,12 +66,14 @@ at::Tensor at_slots(const at::Tensor& all, const at::Tensor& slots, at::Device d
   return (slots.defined() ? all.index_select(0, slots) : all).to(device);
 }
 
-// Sampled tiles are narrow on one side: they get as many elements as others.
-Tiling widened(const Tiling& tiling, int64_t rows, int64_t columns) {
+// Sampled tiles are narrow on one side: they get as many elements as others, and their rows and columns no more
+// of them for their channels.
+Tiling widened(const Tiling& tiling, const Inputs& inputs, int64_t rows, int64_t columns) {
   Tiling wide = tiling;
   const int64_t elements = tiling.rows * tiling.columns;
-  wide.rows = std::max(tiling.rows, elements / std::max<int64_t>(1, columns));
-  wide.columns = std::max(tiling.columns, elements / std::max<int64_t>(1, rows));
+  const int64_t channels = std::max<int64_t>({1, inputs.q.size(3), inputs.v.size(3)});
+  wide.rows = std::max(tiling.rows, elements / std::max(channels, columns));
+  wide.columns = std::max(tiling.columns, elements / std::max(channels, rows));
   return wide;
 }
 
@@ -130,7 +132,7 @@ Judgement Judge::everything(Range pairs, at::Device device) const {
 
 Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
   const std::vector<int64_t>& queries = sample_->queries;
-  const Tiling wide = widened(tiling_, static_cast<int64_t>(queries.size()), runs_.keys);
+  const Tiling wide = widened(tiling_, inputs_, static_cast<int64_t>(queries.size()), runs_.keys);
   const Tiles cut = tiles(of_queries(runs_, queries), wide, device);
   const Slots slots{.queries = indexes(queries), .keys = {}};
   const Group group = grouped(inputs_, pairs, device, slots);
@@ -142,7 +144,7 @@ Judgement Judge::of_sampled_queries(Range pairs, at::Device device) const {
 
 Judgement Judge::of_sampled_keys(Range pairs, at::Device device) const {
   const std::vector<int64_t>& keys = sample_->keys;
-  const Tiling wide = widened(tiling_, runs_.queries(), static_cast<int64_t>(keys.size()));
+  const Tiling wide = widened(tiling_, inputs_, runs_.queries(), static_cast<int64_t>(keys.size()));
   Tiles cut = tiles(of_keys(runs_, keys), wide, device);
   cut.keys = keys_of_queries(runs_, device);
   const Slots slots{.queries = {}, .keys = indexes(keys)};
