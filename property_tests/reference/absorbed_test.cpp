@@ -29,6 +29,7 @@ at::Tensor one_after_the_other(const at::Tensor& terms) {
 TEST(Absorbed, ASumOfManyKeysInOneChainStaysWithinItsSigma) {
   const Shape shape{.q_heads = 2, .kv_heads = 2, .seq = 6000, .dim = 8, .dim_v = 1};
   Inputs in = draw(shape, {Causal{}, shape.seq}, 5, Family::kOnes, at::kFloat);
+  in.q = in.q * 3;  // scores of standard deviation 3, so that P spreads over many binades
   const Judgement judged = judge(in, Contract{}, 1, Rope{});
   const int64_t few = 32, first = shape.seq - few;  // the longest sums
   const at::Tensor scores = at::matmul(in.q.narrow(2, first, few), in.k.mT()) * in.scale;
