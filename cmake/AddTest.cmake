@@ -7,7 +7,8 @@ set(RINGCHECK_TEST_ENVIRONMENT
   RC_PARAMS=seed=20261121  # the same cases in every run; start a program by hand for new ones
   UBSAN_OPTIONS=print_stacktrace=1
   ASAN_OPTIONS=detect_leaks=0:handle_segv=0  # tests send that signal, and want the program to end by it
-  "TSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/ci/tsan.supp' halt_on_error=1"
+  # A test forks a process of several threads and starts new ones in it.
+  "TSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/ci/tsan.supp' halt_on_error=1 die_after_fork=0"
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1)
 set(RINGCHECK_TEST_LAUNCHER "")

@@ -63,7 +63,7 @@ class BadArguments : public ::testing::Test {
       EXPECT_EQ(ran.code, bad.code) << line << "\n" << ran.err;
       for (const std::string& word : bad.says) EXPECT_THAT(ran.err, HasSubstr(word)) << line;
       EXPECT_THAT(ran.out, IsEmpty()) << line;
-      EXPECT_LT(took.count(), seconds * kSlowerByAsan) << line;
+      EXPECT_LT(took.count(), seconds * kSlowerBySanitizer) << line;
     }
     EXPECT_EQ(files_in("."), here);
     EXPECT_EQ(files_in(folder_.path()), there);

@@ -43,7 +43,7 @@ double seconds_at_work(pid_t process) {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-std::string deadline(int seconds) { return std::to_string(seconds * static_cast<int>(kSlowerByAsan)); }
+std::string deadline(int seconds) { return std::to_string(seconds * static_cast<int>(kSlowerBySanitizer)); }
 
 class Supervisor : public ::testing::Test {
  protected:
@@ -68,7 +68,7 @@ class Supervisor : public ::testing::Test {
     }));
     if (found <= 0)
       throw std::runtime_error("no such worker: a signal to -1 would be one to every process");
-    EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 1 + kSlowerByAsan; }));  // starting takes one, or so many
+    EXPECT_TRUE(wait_until(60, [&] { return seconds_at_work(found) > 1 + kSlowerBySanitizer; }));  // starting takes one, or so many
     return found;
   }
 

@@ -146,7 +146,7 @@ TEST(BadInputs, AreRefusedSoonInALineThatHelps) {
     const std::string which = name + ", number " + std::to_string(i) + " of RC_PARAMS=seed=" +
                               std::to_string(parameters.seed) + "\n  " + call_of(input) + "\n";
     EXPECT_EQ(wrong_with(answered, input), "") << which << answered.err.substr(0, 1000);
-    EXPECT_LT(answered.seconds, plain + kSeconds * kSlowerByAsan) << which;
+    EXPECT_LT(answered.seconds, plain + kSeconds * kSlowerBySanitizer) << which;
   }
   EXPECT_EQ(seen_in("."), here);
   EXPECT_EQ(seen_in(folder.path()), there);
