@@ -3,14 +3,14 @@
 #include "parity/subject/checks/given.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
 #include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
+
+#include "cp/ledger/memory.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -55,13 +55,6 @@ at::Tensor mixed_sum(const at::Tensor& x) {
   return sum;
 }
 
-// Who counts what a rank holds is not told of what this takes beside it.
-class Untold final : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, int64_t, size_t, size_t, c10::Device) override {}
-  bool memoryProfilingEnabled() const override { return false; }
-};
-
 int64_t hash_of(const at::Tensor& x) {
   return static_cast<int64_t>(std::hash<std::string_view>()({static_cast<const char*>(x.const_data_ptr()), x.nbytes()}));
 }
@@ -78,7 +71,7 @@ Given::Traces Given::sums_of(const Problem& problem) {
 }
 
 Given::Traces Given::traces_of(const Problem& problem) {
-  const c10::DebugInfoGuard untold(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<Untold>());
+  const Metered aside(std::make_shared<MemoryMeter>());  // nobody reads it: what this takes is not the rank's
   if (!problem.q.is_cpu()) return sums_of(problem);
   Traces traces;
   for (size_t i = 0; i < traces.size(); ++i) traces[i] = hash_of((problem.*kInputs[i].from).contiguous());
