@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -32,12 +33,16 @@ std::vector<int64_t> shape_of(const NamedTensor& named, const Case& test) {
 namespace {
 
 // Who shares the work. Where the float64 copies of a single pair are gigabytes, each GPU has one of
-// them at a time.
+// them at a time, and one that holds inputs and results has room for none.
 std::vector<at::Device> shared_by(const reference::Inputs& in) {
   constexpr int64_t kMostOfPair = 1 << 27;  // elements of q and dO
+  constexpr double kCopies = 12;            // of the larger of them, tiles included
   const int64_t pairs = in.k.size(0) * in.k.size(1);
   const bool small = (in.q.numel() + in.d_o.numel()) / pairs <= kMostOfPair;
-  return small ? lanes_from(in.q.device()) : devices_from(in.q.device());
+  const at::Device first = in.q.device();
+  if (small || first.is_cpu()) return lanes_from(first);
+  const auto largest = static_cast<double>(std::max(in.q.numel(), in.d_o.numel()) / pairs);
+  return having(devices_from(first), kCopies * largest * sizeof(double), spare_memory);
 }
 
 // The number of the first (batch, kv head) pair of these entries among those of the case.

@@ -4,10 +4,12 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -40,9 +42,11 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
     for (int64_t i = 0; i < count; ++i) work(i, devices.front());
     return;
   }
-  if (!devices.front().is_cpu()) connect(devices);
+  // What is read may lie on a GPU that has no part in the work.
+  const std::vector<at::Device> all = devices_from(devices.front());
+  if (!devices.front().is_cpu()) connect(all);
   std::vector<Moment> queued;
-  for (const at::Device device : devices) queued.push_back(Moment::now(device));
+  for (const at::Device device : all) queued.push_back(Moment::now(device));
   std::atomic<int64_t> next{0};
   std::exception_ptr failure;
   std::mutex failing;
@@ -50,10 +54,8 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
     try {
       at::set_num_threads(1);  // a new thread has a number of its own
       const OnLane current(device, -1 - static_cast<int>(lane));  // those of ranks begin at 0
-      for (const Moment& moment : queued) {
-        moment.hold_back(device);
-        moment.hold_back(devices.front());
-      }
+      for (const Moment& moment : queued)
+        for (const at::Device each : all) moment.hold_back(each);
       for (int64_t i = next++; i < count; i = next++) work(i, device);
     } catch (...) {
       const std::lock_guard lock(failing);
@@ -82,6 +84,22 @@ std::vector<at::Device> lanes_from(at::Device first) {
   std::vector<at::Device> lanes = devices;
   if (!first.is_cpu()) lanes.insert(lanes.end(), devices.begin(), devices.end());
   return lanes;
+}
+
+std::vector<at::Device> having(const std::vector<at::Device>& devices, double bytes,
+                               const std::function<double(at::Device)>& spare) {
+  std::vector<at::Device> roomy;
+  std::ranges::copy_if(devices, std::back_inserter(roomy), [&](at::Device device) { return spare(device) >= bytes; });
+  return roomy.empty() ? devices : roomy;
+}
+
+double spare_memory(at::Device gpu) {
+  using c10::CachingAllocator::StatType;
+  constexpr auto kAll = static_cast<size_t>(StatType::AGGREGATE);
+  c10::DeviceAllocator* allocator = c10::getDeviceAllocator(gpu.type());
+  const auto stats = allocator->getDeviceStats(gpu.index());
+  const int64_t kept = stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current;
+  return static_cast<double>(allocator->getMemoryInfo(gpu.index()).first) + static_cast<double>(kept);
 }
 
 }  // namespace ringcheck::parity

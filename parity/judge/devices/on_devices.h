@@ -25,4 +25,10 @@ std::vector<at::Device> devices_from(at::Device first);
 // idle for one thread, or waits for the host, is hidden by the other's.
 std::vector<at::Device> lanes_from(at::Device first);
 
+// Those of them that have so many bytes to spare; all of them where none has.
+std::vector<at::Device> having(const std::vector<at::Device>& devices, double bytes,
+                               const std::function<double(at::Device)>& spare);
+// Bytes that the driver of a GPU, or LibTorch's allocator, would hand out.
+double spare_memory(at::Device gpu);
+
 }  // namespace ringcheck::parity

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -38,17 +39,25 @@ at::Tensor hidden_pairs(const Case& test, reference::Range rows) {
   return at::cat(hidden);
 }
 
+// Rows of scores at a time: as many as caches hold, or fill a GPU.
+int64_t rows_of_strip(const Case& test, at::Device device) {
+  constexpr int64_t kMost = 256, kOnCpu = 1 << 21, kOnGpu = 1 << 26;  // scores
+  const int64_t row = test.batch * test.q_heads * test.seq;
+  return std::clamp<int64_t>((device.is_cpu() ? kOnCpu : kOnGpu) / row, 1, kMost);
+}
+
 }  // namespace
 
 Routes routes_of(const Evidence& evidence) {
   const Case& test = evidence.test;
   const Problem& problem = evidence.problem;
-  const at::Tensor q = problem.q.cpu().to(at::kDouble).nan_to_num();
-  const at::Tensor k = for_query_heads(test, problem.k).nan_to_num().transpose(2, 3);
+  const at::Device device = problem.q.device();
+  const at::Tensor q = problem.q.to(at::kDouble).nan_to_num();
+  const at::Tensor k = for_query_heads(test, problem.k).to(device).nan_to_num().transpose(2, 3);
   const double gap = test.dtype == at::kDouble ? 750 : 110;
   std::vector<at::Tensor> keys, scores;
-  for (const reference::Range rows : reference::ranges(test.seq, 256)) {
-    const at::Tensor hidden = hidden_pairs(test, rows);
+  for (const reference::Range rows : reference::ranges(test.seq, rows_of_strip(test, device))) {
+    const at::Tensor hidden = hidden_pairs(test, rows).to(device);
     const Routes strip =
         largest((at::matmul(q.narrow(2, rows.begin, rows.size), k) * scale_of(test))
                     .masked_fill(hidden, -kInfinity), gap);
@@ -56,7 +65,7 @@ Routes routes_of(const Evidence& evidence) {
     scores.push_back(strip.score);
     evidence.tick();
   }
-  return {at::cat(keys, 2), at::cat(scores, 2)};
+  return {at::cat(keys, 2).cpu(), at::cat(scores, 2).cpu()};
 }
 
 at::Tensor error_of_merges(const Evidence& evidence) {

@@ -9,8 +9,8 @@
 namespace ringcheck::parity {
 
 // The key pi(i) with the largest score of every query, where that score is so far above all others
-// that P is exactly one-hot. Found from q and k, in float64 on the CPU.
-struct Routes {
+// that P is exactly one-hot. Found from q and k, in float64, where these lie.
+struct Routes {  // on the CPU
   at::Tensor key;    // [batch, q_heads, seq] int64; 0 for a query that sees none
   at::Tensor score;  // [batch, q_heads, seq], S of that key; -inf for a query that sees none
 };

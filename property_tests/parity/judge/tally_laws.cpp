@@ -188,5 +188,14 @@ TEST(OnDevices, ThrowsWhatAPieceOfWorkThrows) {
                  std::out_of_range);
 }
 
+// Who has no room for the work takes no part in it, unless all are alike in that.
+TEST(OnDevices, HavingRoom) {
+  const std::vector<at::Device> gpus{{at::kCUDA, 0}, {at::kCUDA, 1}, {at::kCUDA, 2}};
+  const auto spare = [](at::Device gpu) { return 10.0 * gpu.index(); };
+  EXPECT_EQ(having(gpus, 0, spare), gpus);
+  EXPECT_EQ(having(gpus, 10, spare), (std::vector<at::Device>{{at::kCUDA, 1}, {at::kCUDA, 2}}));
+  EXPECT_EQ(having(gpus, 21, spare), gpus);
+}
+
 }  // namespace
 }  // namespace ringcheck::parity
