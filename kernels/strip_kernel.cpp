@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "cp/ledger/sign_of_life.h"
@@ -12,6 +13,15 @@
 
 namespace ringcheck {
 namespace {
+
+bool is_mirrored(const Strip& strip) { return strip.kind == Strip::Kind::kMirrored; }
+
+// Queries and keys of a mirrored strip backwards are those of a causal one, which libraries know.
+Strip in_order(Strip strip) {
+  if (is_mirrored(strip)) strip.kind = Strip::Kind::kCausal;
+  return strip;
+}
+at::Tensor in_order(const Strip& strip, const at::Tensor& x) { return is_mirrored(strip) ? x.flip(2) : x; }
 
 at::Tensor rows_of(const at::Tensor& x, const Strip& strip) {
   return x.narrow(2, strip.row, strip.rows);
@@ -47,8 +57,10 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
   const at::Tensor queries = upright(q.q, scores.scale);
   const auto attended = [&](const Strip& strip) {
     sign_of_life();
-    return attend({strip, strength(scores.scale), rows_of(queries, strip),
-                   columns_of(kv.k(), strip), columns_of(kv.v(), strip)});
+    const auto ordered = [&](const at::Tensor& x) { return in_order(strip, x); };
+    const Partial part = attend({in_order(strip), strength(scores.scale), ordered(rows_of(queries, strip)),
+                                 ordered(columns_of(kv.k(), strip)), ordered(columns_of(kv.v(), strip))});
+    return Partial{ordered(part.out), ordered(part.lse)};
   };
   if (strips.size() == 1 && whole(strips[0], q, kv)) {
     const Partial part = attended(strips[0]);
@@ -70,12 +82,12 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
   const std::vector<Strip>& strips = visibility.strips();
   const auto differentiated = [&](const Strip& strip) {
     sign_of_life();
-    Gradients term = differentiate({strip, strength(scores.scale), rows_of(queries, strip),
-                                    columns_of(kv.k(), strip), columns_of(kv.v(), strip)},
-                                   {rows_of(saved.o, strip), rows_of(saved.lse, strip),
-                                    rows_of(saved.d, strip), rows_of(saved.d_o, strip)});
-    term.dq = upright(term.dq, scores.scale);
-    return term;
+    const auto ordered = [&](const at::Tensor& x) { return in_order(strip, x); };
+    const auto rows = [&](const at::Tensor& x) { return ordered(rows_of(x, strip)); };
+    const Gradients term = differentiate({in_order(strip), strength(scores.scale), rows(queries),
+                                          ordered(columns_of(kv.k(), strip)), ordered(columns_of(kv.v(), strip))},
+                                         {rows(saved.o), rows(saved.lse), rows(saved.d), rows(saved.d_o)});
+    return Gradients{ordered(upright(term.dq, scores.scale)), ordered(term.dk), ordered(term.dv)};
   };
   if (strips.size() == 1 && whole(strips[0], q, kv)) {
     const Gradients term = differentiated(strips[0]);
@@ -125,8 +137,9 @@ CallBytes StripKernel::call_bytes(const BlockShape& shape) const {
   const int64_t slots = count(shape.visibility.keys()), rows = count(shape.visibility.queries());
   const int64_t dims = shape.dim + shape.dim_v;
   const int64_t gradients = shape.batch * (shape.q_heads * (rows + slots) * dims) * wide;
-  // Results before they are added, and what the library takes for its own.
-  return result_bytes(shape, 6 * gradients);
+  // Results before they are added, and what the library takes for its own; what is put in order.
+  const bool copied = std::ranges::any_of(shape.visibility.strips(), is_mirrored);
+  return result_bytes(shape, (copied ? 8 : 6) * gradients);
 }
 
 }  // namespace ringcheck

@@ -9,7 +9,7 @@
 
 namespace ringcheck {
 
-// A kernel that computes dense shapes: full, causal, band. A block is cut into strips of queries,
+// A kernel that computes dense shapes: full, causal, band; mirrored strips come to it as causal ones. A block is cut into strips of queries,
 // each of which is one call; since every query is in one strip at most, nothing is merged here.
 class StripKernel : public AttentionKernel {
  public:

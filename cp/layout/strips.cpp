@@ -14,6 +14,7 @@ std::optional<Strip::Kind> step(const SlotRange& from, const SlotRange& to) {
   const int64_t begin = to.begin - from.begin, end = to.end - from.end;
   if (begin == 0 && end == 0) return Strip::Kind::kFull;
   if (begin == 0 && end == 1) return Strip::Kind::kCausal;
+  if (begin == 1 && end == 0) return Strip::Kind::kMirrored;
   if (begin == 1 && end == 1) return Strip::Kind::kBand;
   return std::nullopt;
 }

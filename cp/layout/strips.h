@@ -24,9 +24,10 @@ std::vector<SlotRange> visible_slots(const Mask& mask, const Positions& queries,
 // A run of query slots whose part of the score matrix has a shape that dense kernels know.
 struct Strip {
   enum class Kind {
-    kFull,    // every query sees all columns
-    kCausal,  // the last query sees all columns, each one before it one less (bottom right)
-    kBand     // every query sees `width` columns, each one column further than the one before
+    kFull,      // every query sees all columns
+    kCausal,    // the last query sees all columns, each one before it one less (bottom right)
+    kMirrored,  // the first query sees all columns, each one after it one less: kCausal, read backwards
+    kBand       // every query sees `width` columns, each one column further than the one before
   };
   Kind kind = Kind::kFull;
   int64_t row = 0, rows = 0;        // query slots

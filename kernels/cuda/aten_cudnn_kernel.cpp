@@ -22,7 +22,7 @@ class AtenCudnn final : public StripKernel {
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
     for (const Strip& strip : shape.visibility.strips())
       if (strip.kind == Strip::Kind::kBand ||
-          (strip.kind == Strip::Kind::kCausal && strip.rows != strip.columns))
+          (strip.kind != Strip::Kind::kFull && strip.rows != strip.columns))
         return "kernel aten-cudnn knows full blocks and squares on the diagonal only; use kernel "
                "cudnn, fa2 or tiled for this mask and balancer";
       else if (strip.rows == 1 && strip.columns == 1)

@@ -22,7 +22,8 @@ int64_t score_bytes(int64_t rows, int64_t columns) {
 
 // The keys before the diagonal of a causal strip, and those on it, are computed apart: faster.
 int64_t before_diagonal(const Strip& strip) {
-  return strip.kind == Strip::Kind::kCausal ? strip.columns - strip.rows : 0;
+  const bool triangle = strip.kind == Strip::Kind::kCausal || strip.kind == Strip::Kind::kMirrored;
+  return triangle ? strip.columns - strip.rows : 0;
 }
 
 // With the strides of its sizes, also where a size is 1 and contiguous() would leave any.

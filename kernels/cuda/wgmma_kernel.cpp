@@ -33,10 +33,11 @@ wgmma::Part part(const Strip& strip) {
   const auto number = [](int64_t n) { return static_cast<int>(n); };
   wgmma::Part part{number(strip.row), number(strip.rows), number(strip.column),
                    number(strip.columns)};
+  using Kind = Strip::Kind;
   // The last query sees the last column.
-  if (strip.kind != Strip::Kind::kFull)
+  if (strip.kind == Kind::kCausal || strip.kind == Kind::kBand)
     part.upper = number(strip.column + strip.columns - strip.row - strip.rows);
-  if (strip.kind == Strip::Kind::kBand) part.lower = number(strip.column - strip.row);
+  if (strip.kind == Kind::kMirrored || strip.kind == Kind::kBand) part.lower = number(strip.column - strip.row);
   return part;
 }
 

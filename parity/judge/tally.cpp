@@ -43,7 +43,7 @@ void add_to(std::vector<double>& sums, const std::vector<double>& values) {
 
 std::vector<PositionTally> slots_of(const Compared& part) {
   const at::Device device = part.value.device();
-  const auto dense = [&](const at::Tensor& x) { return x.to(device, at::kDouble).contiguous(); };
+  const auto dense = [&](const at::Tensor& x) { return x.to(device).to(at::kDouble).contiguous(); };
   const at::Tensor actual = dense(part.actual), value = dense(part.value),
                    bound = dense(part.bound), sigma = dense(part.sigma);
   const auto elements = [](const at::Tensor& x) { return x.const_data_ptr<double>(); };

@@ -144,7 +144,7 @@ std::string wrong_backward(const Attention& a) {
   return near_v.of_groups(s.kv_heads).holds(rows_of(dv)) ? "" : "dV";
 }
 
-// Parts of rows that lie one after another, some rows in none; full, causal, or a band.
+// Parts of rows that lie one after another, some rows in none; full, causal, a band, or causal backwards.
 std::vector<Part> some_parts(int rows, int columns) {
   std::vector<Part> parts;
   const int most = *rc::gen::element(rows, rows, (rows + 1) / 2, std::max(1, rows / 20));  // of a part
@@ -154,8 +154,8 @@ std::vector<Part> some_parts(int rows, int columns) {
     part.rows = *rc::gen::inRange(1, std::min(most, rows - row) + 1);
     part.column = *rc::gen::inRange(0, columns);
     part.columns = *rc::gen::inRange(1, columns - part.column + 1);
-    const int kind = *rc::gen::inRange(0, 3);
-    if (kind > 0) part.upper = part.column + part.columns - part.row - part.rows;
+    const int kind = *rc::gen::inRange(0, 4);
+    if (kind == 1 || kind == 2) part.upper = part.column + part.columns - part.row - part.rows;
     if (kind > 1) part.lower = part.column - part.row;
     row += part.rows;
     if (*rc::gen::inRange(0, 5) > 0) parts.push_back(part);

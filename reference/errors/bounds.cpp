@@ -149,7 +149,7 @@ Judgement Judge::of_sampled_keys(Range pairs, at::Device device) const {
   cut.keys = keys_of_queries(runs_, device);
   const Slots slots{.queries = {}, .keys = indexes(keys)};
   const auto given = [&](const at::Tensor& x) {
-    return rows_of_pairs(x, inputs_, pairs, {}).to(device, at::kDouble);
+    return rows_of_pairs(x, inputs_, pairs, {}).to(device).to(at::kDouble);
   };
   Estimate e = estimate_from(given(sample_->o), given(sample_->lse),
                              grouped(inputs_, pairs, device, slots), cut, models_, tiling_.tick);

@@ -33,6 +33,7 @@ SlotRange seen_by(const Strip& strip, int64_t row) {
   switch (strip.kind) {
     case Strip::Kind::kFull: return {strip.column, strip.column + strip.columns};
     case Strip::Kind::kCausal: return {strip.column, strip.column + strip.columns - (last - place)};
+    case Strip::Kind::kMirrored: return {strip.column + place, strip.column + strip.columns};
     case Strip::Kind::kBand: return {strip.column + place, strip.column + place + strip.width};
   }
   return {};
@@ -88,6 +89,9 @@ TEST(Strips, UsualBlocksAreFewCalls) {
   const Mask window{Window{4}, 64};
   EXPECT_EQ(strips(window, {{0, 8}}, {{0, 8}}),
             (std::vector<Strip>{{Kind::kCausal, 0, 4, 0, 4}, {Kind::kBand, 4, 4, 1, 7, 4}}));
+  // The rear edge of a window through keys that were before all queries.
+  EXPECT_EQ(strips({Window{20}, 64}, {{16, 8}}, {{0, 8}}),
+            (std::vector<Strip>{{Kind::kFull, 0, 4, 0, 8}, {Kind::kMirrored, 4, 4, 1, 7}}));
 }
 
 // One range a query is all that this can say: keys out of order are refused.
