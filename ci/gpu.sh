@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
-# Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide relations
-# growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
+# Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
+# relations growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
 # nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
@@ -16,7 +16,7 @@ gpus=$(nvidia-smi --list-gpus | wc -l)
 ((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
-((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide relations growth
+((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide windows relations growth
   matrix "${several[@]}" reference scaling clean sanitize)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
@@ -83,6 +83,12 @@ charted() {
 wide() {
   run gpu1_wide on 0 "${verify[@]}" --world-kind thread --world 2 --kernel wgmma --dtype bf16,fp16 --mask full,causal \
     --data normal,spread3 --heads 4 --kv-heads 2 --seq 500 --dim 8,128,136,256 --dim-v 64,192,256
+}
+# Windows through shards of 750 tokens: of what lies at their rear edge libraries see queries and keys in reverse order.
+windows() {
+  run gpu1_windows on 0 "${verify[@]}" --world-kind thread --world 4 --kernel cudnn,cudnn-atomic,fa2,efficient,wgmma,aten-cudnn \
+    --dtype bf16,fp16,float32 --mask 'window[700]' --data normal,spread3 --heads 4 --kv-heads 2 --seq 3000 --dim 64 \
+    --balance headtail,contiguous --rotation p2p,allgather
 }
 nccl() {
   local world failed=0

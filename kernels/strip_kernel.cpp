@@ -41,7 +41,7 @@ Partial partial_like(const Partial& part, const std::vector<Strip>& strips, cons
   return result;
 }
 
-// A block that is one strip is handed out as the library returned it.
+// A block that is one strip is handed out as the library returned it, but for its order.
 bool whole(const Strip& strip, const QBlock& q, const KvBlock& kv) {
   return strip.rows == q.q.size(2) && strip.columns == kv.shape.slots;
 }

@@ -9,8 +9,9 @@
 
 namespace ringcheck {
 
-// A kernel that computes dense shapes: full, causal, band; mirrored strips come to it as causal ones. A block is cut into strips of queries,
-// each of which is one call; since every query is in one strip at most, nothing is merged here.
+// A kernel that computes dense shapes: full, causal, band. A block is cut into strips of queries, each of
+// which is one call, a mirrored one in reverse order; since every query is in one strip at most, nothing is
+// merged here.
 class StripKernel : public AttentionKernel {
  public:
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
@@ -20,8 +21,8 @@ class StripKernel : public AttentionKernel {
   CallBytes call_bytes(const BlockShape& shape) const override;
 
  protected:
-  // One strip: its queries against its keys, in the layout of the block. The scale is above 0:
-  // the rest of it is in q (`kernels/upright.h`), and goes out of dq.
+  // One strip: its queries against its keys, in the layout of the block, or, of a mirrored one, which comes as
+  // causal, in reverse order. The scale is above 0: the rest of it is in q (`kernels/upright.h`), and goes out of dq.
   struct Call {
     Strip strip;
     double scale;

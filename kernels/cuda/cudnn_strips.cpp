@@ -20,7 +20,8 @@ int64_t score_bytes(int64_t rows, int64_t columns) {
   return 2 * whole_tiles(rows, kTile) * whole_tiles(columns, kTile);
 }
 
-// The keys before the diagonal of a causal strip, and those on it, are computed apart: faster.
+// The keys before the diagonal of a causal strip, which a mirrored one becomes, and those on it, are computed apart:
+// faster.
 int64_t before_diagonal(const Strip& strip) {
   const bool triangle = strip.kind == Strip::Kind::kCausal || strip.kind == Strip::Kind::kMirrored;
   return triangle ? strip.columns - strip.rows : 0;

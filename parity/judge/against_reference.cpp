@@ -32,17 +32,26 @@ std::vector<int64_t> shape_of(const NamedTensor& named, const Case& test) {
 
 namespace {
 
+// What a GPU holds of a pair in float64: inputs, results and their errors, the sums of keys, and tiles.
+double bytes_of_pair(const reference::Inputs& in, bool sampled) {
+  constexpr double kOfQueries = 8, kOfKeys = 25, kOfSampled = 6;  // arrays of their tokens and channels
+  constexpr double kTiles = 5.0 * (1 << 30);
+  const auto pairs = static_cast<double>(in.k.size(0) * in.k.size(1));
+  const double queries = static_cast<double>(std::max(in.q.numel(), in.d_o.numel())) / pairs;
+  const double keys = static_cast<double>(std::max(in.k.numel(), in.v.numel())) / pairs;
+  const double numbers = sampled ? std::max(kOfKeys * keys, kOfSampled * queries) : kOfQueries * queries + kOfKeys * keys;
+  return kTiles + sizeof(double) * numbers;
+}
+
 // Who shares the work. Where the float64 copies of a single pair are gigabytes, each GPU has one of
-// them at a time, and one that holds inputs and results has room for none.
-std::vector<at::Device> shared_by(const reference::Inputs& in) {
+// them at a time, and one that inputs and results leave no room for has none.
+std::vector<at::Device> shared_by(const reference::Inputs& in, bool sampled) {
   constexpr int64_t kMostOfPair = 1 << 27;  // elements of q and dO
-  constexpr double kCopies = 12;            // of the larger of them, tiles included
   const int64_t pairs = in.k.size(0) * in.k.size(1);
   const bool small = (in.q.numel() + in.d_o.numel()) / pairs <= kMostOfPair;
   const at::Device first = in.q.device();
   if (small || first.is_cpu()) return lanes_from(first);
-  const auto largest = static_cast<double>(std::max(in.q.numel(), in.d_o.numel()) / pairs);
-  return having(devices_from(first), kCopies * largest * sizeof(double), spare_memory);
+  return having(devices_from(first), bytes_of_pair(in, sampled), spare_memory);
 }
 
 // The number of the first (batch, kv head) pair of these entries among those of the case.
@@ -85,7 +94,7 @@ std::vector<Tally> AgainstReference::operator()() const {
     size_t judge;
     reference::Range run;
   };
-  const std::vector<at::Device> devices = shared_by(inputs_);
+  const std::vector<at::Device> devices = shared_by(inputs_, sampled());
   std::vector<reference::Judge> judges;
   std::vector<Work> list;
   for (const Part& part : parts_) {

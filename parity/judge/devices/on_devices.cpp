@@ -27,10 +27,10 @@ void connect(const std::vector<at::Device>& devices) {
   static std::mutex connecting;
   static std::set<std::pair<at::DeviceIndex, at::DeviceIndex>> connected;
   const std::lock_guard lock(connecting);
-  const at::Device first = devices.front();
-  for (const at::Device other : devices)
-    if (other != first && connected.insert({first.index(), other.index()}).second)
-      at::zeros({1}, at::TensorOptions(first)).to(other).to(first);
+  for (const at::Device one : devices)
+    for (const at::Device other : devices)
+      if (one.index() < other.index() && connected.insert({one.index(), other.index()}).second)
+        at::zeros({1}, at::TensorOptions(one)).to(other).to(one);
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ at::Tensor hidden_pairs(const Case& test, reference::Range rows) {
 
 // Rows of scores at a time: as many as caches hold, or fill a GPU.
 int64_t rows_of_strip(const Case& test, at::Device device) {
-  constexpr int64_t kMost = 256, kOnCpu = 1 << 21, kOnGpu = 1 << 26;  // scores
+  constexpr int64_t kMost = 256;
+  constexpr int64_t kOnCpu = 1 << 21, kOnGpu = 1 << 26;  // scores
   const int64_t row = test.batch * test.q_heads * test.seq;
   return std::clamp<int64_t>((device.is_cpu() ? kOnCpu : kOnGpu) / row, 1, kMost);
 }
@@ -52,14 +53,14 @@ Routes routes_of(const Evidence& evidence) {
   const Case& test = evidence.test;
   const Problem& problem = evidence.problem;
   const at::Device device = problem.q.device();
-  const at::Tensor q = problem.q.to(at::kDouble).nan_to_num();
-  const at::Tensor k = for_query_heads(test, problem.k).to(device).nan_to_num().transpose(2, 3);
+  const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble).nan_to_num(); };
+  const at::Tensor k = wide(problem.k).repeat_interleave(test.q_heads / test.kv_heads, 1).transpose(2, 3);
   const double gap = test.dtype == at::kDouble ? 750 : 110;
   std::vector<at::Tensor> keys, scores;
   for (const reference::Range rows : reference::ranges(test.seq, rows_of_strip(test, device))) {
     const at::Tensor hidden = hidden_pairs(test, rows).to(device);
     const Routes strip =
-        largest((at::matmul(q.narrow(2, rows.begin, rows.size), k) * scale_of(test))
+        largest((at::matmul(wide(problem.q.narrow(2, rows.begin, rows.size)), k) * scale_of(test))
                     .masked_fill(hidden, -kInfinity), gap);
     keys.push_back(strip.key);
     scores.push_back(strip.score);
