@@ -6,19 +6,12 @@
 #include <cctype>
 #include <cmath>
 
-#include "cp/layout/shard.h"
 #include "parity/judge/conservation/conservation_evidence.h"
 #include "parity/judge/conservation/shares.h"
 #include "parity/judge/exact/exact.h"
 
 namespace ringcheck::parity {
 namespace {
-
-AttentionShard of_rank(const AttentionShard& x, const Positions& own) {
-  const auto slots = [&](const at::Tensor& t) { return t.defined() ? shard(t, 2, own) : t; };
-  return {slots(x.q),  slots(x.d_o), slots(x.o), slots(x.dq),      slots(x.k), slots(x.v),
-          slots(x.dk), slots(x.dv),  {},         slots(x.dq_size), slots(x.dk_size)};
-}
 
 TensorVerdict row_of(const LawVerdict& law) {
   TensorVerdict row;
@@ -38,7 +31,7 @@ void judge_laws(const Evidence& evidence, OracleVerdict& verdict) {
   std::vector<std::string> localised;
   for (int rank = 0; rank < evidence.test.world; ++rank) {
     evidence.tick();
-    const ConservationSums own = conservation_sums(of_rank(all, layout[rank]));
+    const ConservationSums own = sums_of_slots(all, layout[rank]);
     for (std::string& finding : suspects(c10::str("rank ", rank), own)) localised.push_back(std::move(finding));
     sums = sums + own;
   }

@@ -5,7 +5,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "cp/layout/shard.h"
 #include "parity/judge/reference_rope.h"
 #include "reference/rope.h"
 
@@ -16,6 +19,30 @@ bool has_rope(const Case& test) { return test.rope.pairing != Rope::Pairing::kNo
 
 bool shows_rotated(const Case& test, const Outcome& outcome) {
   return has_rope(test) && outcome.q_rotated.defined() && outcome.k_rotated.defined();
+}
+
+AttentionShard at_slots(const AttentionShard& x, const Positions& own) {
+  const auto slots = [&](const at::Tensor& t) { return t.defined() ? shard(t, 2, own) : t; };
+  return {slots(x.q),  slots(x.d_o), slots(x.o), slots(x.dq),      slots(x.k), slots(x.v),
+          slots(x.dk), slots(x.dv), slots(x.empty_rows), slots(x.dq_size), slots(x.dk_size)};
+}
+
+// The same positions, at most so many in each part.
+std::vector<Positions> parts_of(const Positions& positions, int64_t most) {
+  std::vector<Positions> parts;
+  std::vector<Span> spans;
+  int64_t room = most;
+  for (Span span : positions)
+    while (span.count > 0) {
+      const int64_t taken = std::min(span.count, room);
+      spans.push_back({span.begin, taken, span.stride});
+      span.begin += taken * span.stride, span.count -= taken, room -= taken;
+      if (room > 0) continue;
+      parts.emplace_back(std::exchange(spans, {}));
+      room = most;
+    }
+  if (!spans.empty() || parts.empty()) parts.emplace_back(std::move(spans));
+  return parts;
 }
 
 }  // namespace
@@ -41,6 +68,15 @@ AttentionShard attention_of(const Case& test, const Problem& problem, const Outc
           {},
           size(outcome.tensors.dq),
           size(outcome.tensors.dk)};
+}
+
+ConservationSums sums_of_slots(const AttentionShard& whole, const Positions& own, int64_t most_elements) {
+  check_shapes(whole);
+  const int64_t each = whole.q.size(0) * whole.q.size(1) * std::max(whole.q.size(3), whole.o.size(3));
+  ConservationSums sums;
+  for (const Positions& some : parts_of(own, std::max<int64_t>(1, most_elements / std::max<int64_t>(1, each))))
+    sums = sums + conservation_sums(at_slots(whole, some));
+  return sums;
 }
 
 // Turning back and forth costs some units of the accumulation type, and what the angle of the last

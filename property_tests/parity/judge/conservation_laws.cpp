@@ -12,6 +12,7 @@
 #include "cp/layout/shard.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/conservation/conservation.h"
+#include "parity/judge/conservation/conservation_evidence.h"
 #include "parity/subject/contract.h"
 #include "property_tests/cp/rotation/emulated_ring.h"
 #include "property_tests/parity/case/generators.h"
@@ -59,8 +60,8 @@ double worst(const std::vector<LawVerdict>& laws) {
   return z;
 }
 
-// Sums of two parts are the sums of the whole, whichever way the slots are dealt, up to the
-// rounding of float64 additions.
+// Sums of parts are the sums of the whole, whichever way the slots are dealt and however many of them are
+// added up at a time, up to the rounding of float64 additions.
 RC_GTEST_PROP(Conservation, SumsOfShardsAreSumsOfTheWhole, ()) {
   const gen::Cut cut = *gen::cut();
   const reference::Inputs in = reference_testing::draw(
@@ -68,12 +69,8 @@ RC_GTEST_PROP(Conservation, SumsOfShardsAreSumsOfTheWhole, ()) {
   const AttentionShard all = shard_of(in, reference::naive_attention(in));
   const ConservationSums whole = conservation_sums(all);
   ConservationSums sums;
-  for (const Positions& own : cut.layout().queries) {
-    const auto slots = [&](const at::Tensor& x) { return shard(x, 2, own); };
-    sums = sums + conservation_sums({slots(all.q), slots(all.d_o), slots(all.o), slots(all.dq),
-                                     slots(all.k), slots(all.v), slots(all.dk), slots(all.dv),
-                                     slots(all.empty_rows)});
-  }
+  const int64_t most = *gen::between(1, 1 << 14);  // elements at a time
+  for (const Positions& own : cut.layout().queries) sums = sums + parity::sums_of_slots(all, own, most);
   const auto equal = [](const at::Tensor& a, const at::Tensor& b, const at::Tensor& squares) {
     return (a - b).abs().le(1e-12 * (1 + squares.sqrt() * 32)).all().item<bool>();
   };
