@@ -14,19 +14,24 @@ constexpr int kQueries = 64;  // of a tile
 
 template <int D, int DV>
 struct alignas(1024) DkvMemory {
-  static constexpr int kStages = stages(4, kTileBytes<kBlockRows, D + DV>, kTileBytes<kQueries, D + DV> + 8 * kQueries);
-  using Turns = Turn<kStages>;
+  // Q, with LSE and D, is needed until the end of its turn, dO is not: where there is room for one of both, there
+  // is for another Q, and dO goes back as soon as it was read.
+  static constexpr int kBoth = stages(4, kTileBytes<kBlockRows, D + DV>, kTileBytes<kQueries, D + DV> + 8 * kQueries);
+  static constexpr bool kDoGoesFirst = kBoth == 1;
+  static constexpr int kStagesOfQ = kDoGoesFirst ? 2 : kBoth, kStagesOfDo = kBoth;
+  using TurnsOfQ = Turn<kStagesOfQ>;
+  using TurnsOfDo = Turn<kStagesOfDo>;
   char k[kTileBytes<kBlockRows, D>];
   char v[kTileBytes<kBlockRows, DV>];
-  char q[kStages][kTileBytes<kQueries, D>];
-  char d_o[kStages][kTileBytes<kQueries, DV>];
-  float lse[kStages][kQueries], delta[kStages][kQueries];
-  Barrier kv_there, q_there[kStages], d_o_there[kStages], done[kStages];
+  char q[kStagesOfQ][kTileBytes<kQueries, D>];
+  char d_o[kStagesOfDo][kTileBytes<kQueries, DV>];
+  float lse[kStagesOfQ][kQueries], delta[kStagesOfQ][kQueries];
+  Barrier kv_there, q_there[kStagesOfQ], q_done[kStagesOfQ], d_o_there[kStagesOfDo], d_o_done[kStagesOfDo];
 
   __device__ void open() {
     init(kv_there, 1);
-    for (int i = 0; i < kStages; ++i)
-      init(q_there[i], 1 + kWarp), init(d_o_there[i], 1), init(done[i], kGroups * kWarpgroup);
+    for (int i = 0; i < kStagesOfQ; ++i) init(q_there[i], 1 + kWarp), init(q_done[i], kGroups * kWarpgroup);
+    for (int i = 0; i < kStagesOfDo; ++i) init(d_o_there[i], 1), init(d_o_done[i], kArrivals);
     fence_barriers();
   }
 };
@@ -63,15 +68,17 @@ __device__ void copy_dkv(DkvMemory<D, DV>& memory, const CUtensorMap& q, const C
   arrive_expecting(memory.kv_there, sizeof memory.k + sizeof memory.v);
   copy_tile<kBlockRows, D>(k, memory.k, memory.kv_there, work.row, work.head, work.batch);
   copy_tile<kBlockRows, DV>(v, memory.v, memory.kv_there, work.row, work.head, work.batch);
-  typename DkvMemory<D, DV>::Turns turn;
+  typename DkvMemory<D, DV>::TurnsOfQ of_q;
+  typename DkvMemory<D, DV>::TurnsOfDo of_d_o;
   work.each(p, [&](int head, const Window&, int tile) {
-    const int i = turn.stage, m = tile * kQueries;
-    wait(memory.done[i], turn.parity ^ 1);
+    const int i = of_q.stage, j = of_d_o.stage, m = tile * kQueries;
+    wait(memory.q_done[i], of_q.parity ^ 1);
     arrive_expecting(memory.q_there[i], sizeof memory.q[i]);
     copy_tile<kQueries, D>(q, memory.q[i], memory.q_there[i], m, head, work.batch);
-    arrive_expecting(memory.d_o_there[i], sizeof memory.d_o[i]);
-    copy_tile<kQueries, DV>(d_o, memory.d_o[i], memory.d_o_there[i], m, head, work.batch);
-    turn.next();
+    if constexpr (memory.kDoGoesFirst) wait(memory.d_o_done[j], of_d_o.parity ^ 1);
+    arrive_expecting(memory.d_o_there[j], sizeof memory.d_o[j]);
+    copy_tile<kQueries, DV>(d_o, memory.d_o[j], memory.d_o_there[j], m, head, work.batch);
+    of_q.next(), of_d_o.next();
   });
 }
 
@@ -80,10 +87,10 @@ __device__ void copy_dkv(DkvMemory<D, DV>& memory, const CUtensorMap& q, const C
 template <int D, int DV>
 __device__ void copy_rows(DkvMemory<D, DV>& memory, const Problem& p, const KeyWork& work) {
   const int lane = threadIdx.x % kWarp;
-  typename DkvMemory<D, DV>::Turns turn;
+  typename DkvMemory<D, DV>::TurnsOfQ turn;
   work.each(p, [&](int head, const Window&, int tile) {
     const int i = turn.stage;
-    wait(memory.done[i], turn.parity ^ 1);
+    wait(memory.q_done[i], turn.parity ^ 1);
 #pragma unroll 1
     for (int row = lane; row < kQueries; row += kWarp) {
       memory.lse[i][row] = p.lse2(work.batch, head, tile * kQueries + row);
@@ -129,19 +136,20 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
   // would make them wait for one another.
   static_assert(OfK::kCount >= OfV::kCount);
   float dk[OfK::kChannels / 2] = {}, dv[OfV::kChannels / 2] = {};
-  typename DkvMemory<D, DV>::Turns turn;
+  typename DkvMemory<D, DV>::TurnsOfQ of_q;
+  typename DkvMemory<D, DV>::TurnsOfDo of_d_o;
   if (any) wait(memory.kv_there, 0);
   work.each(p, [&](int, const Window& seen, int tile) {
-    const int i = turn.stage;
+    const int i = of_q.stage, j = of_d_o.stage;
     float s[kQueries / 2], dp[kQueries / 2];
     uint32_t weights[kQueries / 4], ds[kQueries / 4];
-    wait(memory.q_there[i], turn.parity);
+    wait(memory.q_there[i], of_q.parity);
     fence();
     multiply_rows<T, kQueries, D>(s, at.own(memory.k), memory.q[i]);
     commit();
-    wait(memory.d_o_there[i], turn.parity);
+    wait(memory.d_o_there[j], of_d_o.parity);
     fence();
-    multiply_rows<T, kQueries, DV>(dp, at.own(memory.v), memory.d_o[i]);
+    multiply_rows<T, kQueries, DV>(dp, at.own(memory.v), memory.d_o[j]);
     commit();
     settle<1>();
     pin(s);
@@ -150,7 +158,7 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     pack_all<T>(weights, s);
     pin(dv), pin(weights);
     fence();
-    multiply_by<T, OfV::kChannels, kQueries>(dv, weights, OfV::template of<kQueries>(memory.d_o[i]));
+    multiply_by<T, OfV::kChannels, kQueries>(dv, weights, OfV::template of<kQueries>(memory.d_o[j]));
     commit();
     settle<1>();
     pin(dp);
@@ -160,19 +168,24 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     fence();
     multiply_by<T, OfK::kChannels, kQueries>(dk, ds, OfK::template of<kQueries>(memory.q[i]));
     commit();
+    if constexpr (memory.kDoGoesFirst) {
+      settle<1>();
+      pin(dv), pin(weights);
+      hand_back(memory.d_o_done[j]);
+    }
     settle<0>();
     pin(dk), pin(dv), pin(ds), pin(weights);
-    arrive(memory.done[i]);
-    turn.next();
+    arrive(memory.q_done[i]);
+    of_q.next(), of_d_o.next();
   });
   if (p.add && !any) return;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = work.row + at.row + 8 * half;
     if (row >= p.columns) continue;
-    store<D>(p.dk.row(work.batch, work.head, row), dk, half, p.scale, at.column, p.dim, p.add);
+    store(p.dk.row(work.batch, work.head, row), dk, half, p.scale, at.column, p.dim, OfK::channel(), p.add);
     if (OfK::kCount == OfV::kCount || blockIdx.z < OfV::kCount)
-      store<DV>(p.dv.row(work.batch, work.head, row), dv, half, 1.0f, at.column, p.dim_v, p.add);
+      store(p.dv.row(work.batch, work.head, row), dv, half, 1.0f, at.column, p.dim_v, OfV::channel(), p.add);
   }
 }
 

@@ -9,12 +9,19 @@
 // of dS K.
 namespace ringcheck::wgmma {
 
+// Of a tile: registers hold their scores twice, beside dQ.
+template <int D, int DV>
+constexpr int kDqKeys = D > 128 || DV > 128 ? 64 : 128;
+
 template <int D, int DV>
 struct alignas(1024) DqMemory {
-  static constexpr int kTile = kKeys<D, DV>;
+  static constexpr int kTile = kDqKeys<D, DV>;
+  // V goes back before K: where two of both do not fit, one of V does.
+  static constexpr int kStagesOfV =
+      stages(2, kTileBytes<kBlockRows, D + DV> + 2 * kTileBytes<kTile, D>, kTileBytes<kTile, DV>);
   char q[kTileBytes<kBlockRows, D>];
   char d_o[kTileBytes<kBlockRows, DV>];
-  KeyTiles<kTile, D, DV, stages(2, kTileBytes<kBlockRows, D + DV>, kTileBytes<kTile, D + DV>)> keys;
+  KeyTiles<kTile, D, DV, 2, kStagesOfV> keys;
   Barrier q_there;
 
   __device__ void open() {
@@ -26,26 +33,26 @@ struct alignas(1024) DqMemory {
 
 template <class T, int D, int DV>
 __device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const QueryWork& work) {
-  constexpr int kTile = kKeys<D, DV>;
+  constexpr int kTile = kDqKeys<D, DV>;
   auto& keys = memory.keys;
   const Place at;
   const int batch = work.batch, head = work.head, row = work.row + at.row;
   const float lse[] = {p.lse2(batch, head, row), p.lse2(batch, head, row + 8)};
   const float delta[] = {p.delta_of(batch, head, row), p.delta_of(batch, head, row + 8)};
-  float dq[Slice<D>::kChannels / 2] = {};
-  typename decltype(memory.keys)::Turns turn;
+  float dq[D / 2] = {};
+  typename decltype(memory.keys)::TurnsOfK k;
+  typename decltype(memory.keys)::TurnsOfV v;
   if (work.tiles.count() > 0) wait(memory.q_there, 0);
-  for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, turn.next()) {
-    const int i = turn.stage;
+  for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, k.next(), v.next()) {
     float s[kTile / 2], dp[kTile / 2];
     uint32_t ds[kTile / 4];
-    wait(keys.k_there[i], turn.parity);
+    wait(keys.k_there[k.stage], k.parity);
     fence();
-    multiply_rows<T, kTile, D>(s, at.own(memory.q), keys.k[i]);
+    multiply_rows<T, kTile, D>(s, at.own(memory.q), keys.k[k.stage]);
     commit();
-    wait(keys.v_there[i], turn.parity);
+    wait(keys.v_there[v.stage], v.parity);
     fence();
-    multiply_rows<T, kTile, DV>(dp, at.own(memory.d_o), keys.v[i]);
+    multiply_rows<T, kTile, DV>(dp, at.own(memory.d_o), keys.v[v.stage]);
     commit();
     settle<1>();
     pin(s);
@@ -55,22 +62,22 @@ __device__ void compute_dq(DqMemory<D, DV>& memory, const Problem& p, const Quer
       s[x] = exp2_fast(fmaf(s[x], p.scale2, -lse[x / 2 % 2]));
     settle<0>();
     pin(dp);
-    hand_back(keys.v_done[i]);
+    hand_back(keys.v_done[v.stage]);
 #pragma unroll
     for (int x = 0; x < kTile / 2; ++x) s[x] *= dp[x] - delta[x / 2 % 2];
     pack_all<T>(ds, s);
     pin(dq), pin(ds);
     fence();
-    multiply_by<T, Slice<D>::kChannels, kTile>(dq, ds, Slice<D>::template of<kTile>(keys.k[i]));
+    multiply_by<T, D, kTile>(dq, ds, keys.k[k.stage]);
     commit();
     settle<0>();
     pin(dq), pin(ds);
-    hand_back(keys.k_done[i]);
+    hand_back(keys.k_done[k.stage]);
   }
 #pragma unroll
   for (int half = 0; half < 2; ++half)
     if (work.seen.has(row + 8 * half))
-      store<D>(p.dq.row(batch, head, row + 8 * half), dq, half, p.scale, at.column, p.dim);
+      store(p.dq.row(batch, head, row + 8 * half), dq, half, p.scale, at.column, p.dim);
 }
 
 template <class T, int D, int DV>
@@ -83,7 +90,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto& memory = *reinterpret_cast<DqMemory<D, DV>*>(shared);
   if (threadIdx.x == 0) memory.open();
   __syncthreads();
-  const QueryWork work = QueryWork::of(p, kKeys<D, DV>);
+  const QueryWork work = QueryWork::of(p, kDqKeys<D, DV>);
   if (threadIdx.x < kWarpgroup) {
     give_registers<kCopierRegisters>();
     if (threadIdx.x > 0 || work.tiles.count() == 0) return;

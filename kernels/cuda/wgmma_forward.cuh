@@ -9,10 +9,14 @@
 // the weights before it with V; while that runs, they become weights.
 namespace ringcheck::wgmma {
 
+// Of a tile: what fits into shared memory twice, and their scores beside O into registers.
+template <int D, int DV>
+constexpr int kForwardKeys = D > 192 || DV > 128 ? 64 : 128;
+
 template <int D, int DV>
 struct alignas(1024) ForwardMemory {
   char q[kTileBytes<kBlockRows, D>];
-  KeyTiles<kKeys<D, DV>, D, Slice<DV>::kChannels, 2> keys;
+  KeyTiles<kForwardKeys<D, DV>, D, DV, 2, 2> keys;
   Barrier q_there;
 
   __device__ void open() {
@@ -67,14 +71,14 @@ __device__ void shrink_rows(float (&o)[N], float2 by) {
 
 template <int DV>
 __device__ void store_forward(const Problem& p, const QueryWork& work, const Place& at,
-                              const float (&o)[Slice<DV>::kChannels / 2], const Softmax& softmax) {
+                              const float (&o)[DV / 2], const Softmax& softmax) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const float sum = softmax.total(half);
     const int row = work.row + at.row + 8 * half;
     if (!work.seen.has(row)) continue;
-    store<DV>(p.out.row(work.batch, work.head, row), o, half, sum == 0 ? 0.0f : 1 / sum, at.column, p.dim_v);
-    if (at.column == 0 && Slice<DV>::channel() == 0)
+    store(p.out.row(work.batch, work.head, row), o, half, sum == 0 ? 0.0f : 1 / sum, at.column, p.dim_v);
+    if (at.column == 0)
       p.lse_out[p.at(work.batch, work.head, row)] =
           sum == 0 ? -INFINITY : (softmax.base[half] + log2f(sum)) * kLn2;
   }
@@ -83,12 +87,13 @@ __device__ void store_forward(const Problem& p, const QueryWork& work, const Pla
 template <class T, int D, int DV>
 __device__ void compute_forward(ForwardMemory<D, DV>& memory, const Problem& p,
                                 const QueryWork& work) {
-  constexpr int kTile = kKeys<D, DV>, kOut = Slice<DV>::kChannels;
+  constexpr int kTile = kForwardKeys<D, DV>;
   auto& keys = memory.keys;
   const Place at;
-  typename decltype(memory.keys)::Turns k, v;
+  typename decltype(memory.keys)::TurnsOfK k;
+  typename decltype(memory.keys)::TurnsOfV v;
   Softmax softmax;
-  float o[kOut / 2] = {};
+  float o[DV / 2] = {};
   uint32_t weights[kTile / 4];
   const auto begin_scores = [&](float (&s)[kTile / 2]) {
     wait(keys.k_there[k.stage], k.parity);
@@ -99,7 +104,7 @@ __device__ void compute_forward(ForwardMemory<D, DV>& memory, const Problem& p,
   const auto begin_output = [&] {
     wait(keys.v_there[v.stage], v.parity);
     fence();
-    multiply_by<T, kOut, kTile>(o, weights, keys.v[v.stage]);
+    multiply_by<T, DV, kTile>(o, weights, keys.v[v.stage]);
     commit();
   };
   const auto end_scores = [&](float (&s)[kTile / 2], int tile) {
@@ -147,13 +152,13 @@ __global__ void __launch_bounds__(kThreads, 1)
   auto& memory = *reinterpret_cast<ForwardMemory<D, DV>*>(shared);
   if (threadIdx.x == 0) memory.open();
   __syncthreads();
-  const QueryWork work = QueryWork::of(p, kKeys<D, DV>);
+  const QueryWork work = QueryWork::of(p, kForwardKeys<D, DV>);
   if (threadIdx.x < kWarpgroup) {
     give_registers<kCopierRegisters>();
     if (threadIdx.x > 0 || work.tiles.count() == 0) return;
     arrive_expecting(memory.q_there, sizeof memory.q);
     copy_tile<kBlockRows, D>(q, memory.q, memory.q_there, work.row, work.head, work.batch);
-    memory.keys.copy(k, v, work, Slice<DV>::channel());
+    memory.keys.copy(k, v, work);
   } else {
     take_registers<kComputerRegisters>();
     compute_forward<T>(memory, p, work);

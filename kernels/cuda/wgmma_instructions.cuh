@@ -121,12 +121,21 @@ struct Product;
 #define RC_LIST32(d, i) \
   RC_LIST8(d, i), RC_LIST8(d, i + 8), RC_LIST8(d, i + 16), RC_LIST8(d, i + 24)
 #define RC_LIST64(d, i) RC_LIST32(d, i), RC_LIST32(d, i + 32)
+#define RC_LIST96(d, i) RC_LIST64(d, i), RC_LIST32(d, i + 64)
+#define RC_LIST128(d, i) RC_LIST64(d, i), RC_LIST64(d, i + 64)
 #define RC_NAMES32                                                                         \
   "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23," \
   "%24,%25,%26,%27,%28,%29,%30,%31"
 #define RC_NAMES64                                                                             \
   RC_NAMES32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,"   \
              "%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define RC_NAMES96                                                                             \
+  RC_NAMES64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81"        \
+             ",%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define RC_NAMES128                                                                            \
+  RC_NAMES96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110"         \
+             ",%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124"          \
+             ",%125,%126,%127"
 #define RC_PRODUCT(T, TYPE, N, REGISTERS, A0, A1, A2, A3, A4)                                     \
   template <>                                                                                     \
   struct Product<T, N> {                                                                          \
@@ -147,11 +156,19 @@ struct Product;
   }
 RC_PRODUCT(__half, "f16", 64, 32, "%32", "%33", "%34", "%35", "%36");
 RC_PRODUCT(__half, "f16", 128, 64, "%64", "%65", "%66", "%67", "%68");
+RC_PRODUCT(__half, "f16", 192, 96, "%96", "%97", "%98", "%99", "%100");
+RC_PRODUCT(__half, "f16", 256, 128, "%128", "%129", "%130", "%131", "%132");
 RC_PRODUCT(__nv_bfloat16, "bf16", 64, 32, "%32", "%33", "%34", "%35", "%36");
 RC_PRODUCT(__nv_bfloat16, "bf16", 128, 64, "%64", "%65", "%66", "%67", "%68");
+RC_PRODUCT(__nv_bfloat16, "bf16", 192, 96, "%96", "%97", "%98", "%99", "%100");
+RC_PRODUCT(__nv_bfloat16, "bf16", 256, 128, "%128", "%129", "%130", "%131", "%132");
 #undef RC_PRODUCT
+#undef RC_NAMES128
+#undef RC_NAMES96
 #undef RC_NAMES64
 #undef RC_NAMES32
+#undef RC_LIST128
+#undef RC_LIST96
 #undef RC_LIST64
 #undef RC_LIST32
 #undef RC_LIST8

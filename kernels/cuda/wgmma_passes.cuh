@@ -47,17 +47,20 @@ void with_parts(Problem& p, const Shape& s, const Use& use) {
 // use(type, dim, dim_v): those that the kernels are compiled for and that hold this shape.
 template <class Use>
 void with_shape(const Shape& shape, const Use& use) {
-  using Narrow = std::integral_constant<int, 64>;
-  using Wide = std::integral_constant<int, 128>;
-  using Widest = std::integral_constant<int, 256>;
+  constexpr std::integral_constant<int, 64> narrow;
+  constexpr std::integral_constant<int, 128> usual;
+  constexpr std::integral_constant<int, 192> wide;
+  constexpr std::integral_constant<int, 256> widest;
   const auto with_dims = [&](auto type) {
     const auto with_dim = [&](auto dim) {
-      shape.dim_v <= Narrow() ? use(type, dim, Narrow()) : use(type, dim, Wide());
+      shape.dim_v <= narrow ? use(type, dim, narrow) : use(type, dim, usual);
     };
-    // Few heads are this wide: what has fewer channels beside is computed as if it had more.
-    if (shape.dim_v > Wide()) return use(type, Widest(), Widest());
-    if (shape.dim > Wide()) return use(type, Widest(), Wide());
-    shape.dim <= Narrow() ? with_dim(Narrow()) : with_dim(Wide());
+    // Few heads are wider than usual: what has fewer channels beside is computed as if it had more.
+    if (std::max(shape.dim, shape.dim_v) > wide)
+      return shape.dim_v <= usual ? use(type, widest, usual) : use(type, widest, widest);
+    if (shape.dim_v > usual) return use(type, wide, wide);
+    if (shape.dim > usual) return use(type, wide, usual);
+    shape.dim <= narrow ? with_dim(narrow) : with_dim(usual);
   };
   shape.bf16 ? with_dims(Bf16()) : with_dims(Half());
 }
@@ -71,7 +74,7 @@ void forward_pass(const Machine& machine, const Shape& s, const ForwardTensors& 
   with_shape(s, [&](auto type, auto dim, auto dim_v) {
     with_parts(p, s, [&](dim3 of_queries, dim3) {
       machine.template launch<ForwardMemory<dim(), dim_v()>>(forward_kernel<decltype(type), dim(), dim_v()>, of_queries,
-                                                             Slice<dim_v()>::kCount, q, k, v, p);
+                                                             1, q, k, v, p);
     });
   });
 }
@@ -86,12 +89,13 @@ void backward_pass(const Machine& machine, const Shape& s, const BackwardTensors
   p.lse = t.lse, p.delta = t.delta;
   with_shape(s, [&](auto type, auto dim, auto dim_v) {
     using T = decltype(type);
-    constexpr int slices = Slice<dim()>::kCount;
+    // Slices of dK and dV are of 128 channels, or of fewer.
+    constexpr int whole = dim > 128 ? 256 : dim(), whole_v = dim_v > 128 ? 256 : dim_v();
     with_parts(p, s, [&](dim3 of_queries, dim3 of_keys) {
-      machine.template launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>, of_queries, slices, q, k,
+      machine.template launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>, of_queries, 1, q, k,
                                                         v, d_o, p);
-      machine.template launch<DkvMemory<dim(), dim_v()>>(dkv_kernel<T, dim(), dim_v()>, of_keys, slices, q, k,
-                                                         v, d_o, p);
+      machine.template launch<DkvMemory<whole, whole_v>>(dkv_kernel<T, whole, whole_v>, of_keys, Slice<whole>::kCount,
+                                                         q, k, v, d_o, p);
     });
   });
 }

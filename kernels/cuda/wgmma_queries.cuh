@@ -7,10 +7,6 @@
 // A thread block that computes queries, forward or dQ: which they are, and how their keys come.
 namespace ringcheck::wgmma {
 
-// Keys of a tile.
-template <int D, int DV>
-constexpr int kKeys = D > 128 || DV > 128 ? 64 : 128;
-
 __host__ __device__ inline int query_blocks(const Window& strip) {
   return (strip.last_row - strip.row) / kBlockRows + 1;
 }
@@ -35,30 +31,29 @@ struct QueryWork {
 
 // Tiles of K and V on their way from the warp that copies to those that compute: of so many keys, of
 // D channels of K and DV of V.
-template <int Keys, int D, int DV, int kStages>
+template <int Keys, int D, int DV, int kStagesOfK, int kStagesOfV>
 struct KeyTiles {
-  using Turns = Turn<kStages>;
-  char k[kStages][kTileBytes<Keys, D>];
-  char v[kStages][kTileBytes<Keys, DV>];
-  Barrier k_there[kStages], v_there[kStages], k_done[kStages], v_done[kStages];
+  using TurnsOfK = Turn<kStagesOfK>;
+  using TurnsOfV = Turn<kStagesOfV>;
+  char k[kStagesOfK][kTileBytes<Keys, D>];
+  char v[kStagesOfV][kTileBytes<Keys, DV>];
+  Barrier k_there[kStagesOfK], k_done[kStagesOfK], v_there[kStagesOfV], v_done[kStagesOfV];
 
   __device__ void open() {
-    for (int i = 0; i < kStages; ++i) {
-      init(k_there[i], 1), init(v_there[i], 1);
-      init(k_done[i], kArrivals), init(v_done[i], kArrivals);
-    }
+    for (int i = 0; i < kStagesOfK; ++i) init(k_there[i], 1), init(k_done[i], kArrivals);
+    for (int i = 0; i < kStagesOfV; ++i) init(v_there[i], 1), init(v_done[i], kArrivals);
   }
-  __device__ void copy(const CUtensorMap& from_k, const CUtensorMap& from_v,
-                       const QueryWork& work, int v_channel = 0) {
-    Turns turn;
-    for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, turn.next()) {
-      const int i = turn.stage;
-      wait(k_done[i], turn.parity ^ 1);
+  __device__ void copy(const CUtensorMap& from_k, const CUtensorMap& from_v, const QueryWork& work) {
+    TurnsOfK of_k;
+    TurnsOfV of_v;
+    for (int tile = work.tiles.end - 1; tile >= work.tiles.begin; --tile, of_k.next(), of_v.next()) {
+      const int i = of_k.stage, j = of_v.stage;
+      wait(k_done[i], of_k.parity ^ 1);
       arrive_expecting(k_there[i], sizeof k[i]);
       copy_tile<Keys, D>(from_k, k[i], k_there[i], tile * Keys, work.kv_head, work.batch);
-      wait(v_done[i], turn.parity ^ 1);
-      arrive_expecting(v_there[i], sizeof v[i]);
-      copy_tile<Keys, DV>(from_v, v[i], v_there[i], tile * Keys, work.kv_head, work.batch, v_channel);
+      wait(v_done[j], of_v.parity ^ 1);
+      arrive_expecting(v_there[j], sizeof v[j]);
+      copy_tile<Keys, DV>(from_v, v[j], v_there[j], tile * Keys, work.kv_head, work.batch);
     }
   }
 };

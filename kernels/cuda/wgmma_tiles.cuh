@@ -22,7 +22,7 @@ constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 constexpr int kCopierRegisters = 24, kComputerRegisters = 240;
 constexpr int kMostShared = 227 * 1024;  // bytes of a thread block
 
-// Of a result of D channels those that a thread block computes: what fits into its registers. Where
+// Of dK or dV of D channels those that a thread block computes: registers hold no more of both. Where
 // there are more, the blocks of each slice compute the scores again.
 template <int D>
 struct Slice {
@@ -199,14 +199,13 @@ __device__ void hide(float (&s)[N / 2], const Window& seen, const Place& at, int
   }
 }
 
-// Row `row` of an accumulator, and that 8 further on if `half`, times `factor`, to the slice of a row
-// of `dim` channels.
-template <int D>
-__device__ void store(float* row, const float (&x)[Slice<D>::kChannels / 2], int half, float factor, int column,
-                      int dim, bool add = false) {
-  const int first = Slice<D>::channel();
+// Row `row` of an accumulator, and that 8 further on if `half`, times `factor`, to the channels from
+// `first` on of a row of `dim`.
+template <int N>
+__device__ void store(float* row, const float (&x)[N], int half, float factor, int column, int dim,
+                      int first = 0, bool add = false) {
 #pragma unroll
-  for (int i = 0; i < Slice<D>::kChannels / 8; ++i) {
+  for (int i = 0; i < N / 4; ++i) {
     if (first + i * 8 >= dim) break;
     auto* to = reinterpret_cast<float2*>(row + first + i * 8 + column);
     float2 value{x[4 * i + 2 * half] * factor, x[4 * i + 2 * half + 1] * factor};
