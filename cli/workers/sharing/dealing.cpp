@@ -34,22 +34,11 @@ double computed_share(const parity::Case& test) {
   return static_cast<double>(window->width + kTile) / static_cast<double>(test.seq);
 }
 
-bool is_planned(const parity::Case& test) { return test.kernel.find("cudnn") != std::string::npos; }
-
-// Both in their order, and in each part of the list as many of each as in all of it.
-std::vector<size_t> mixed(const std::vector<size_t>& some, const std::vector<size_t>& others) {
-  std::vector<size_t> all;
-  for (size_t i = 0, j = 0; i < some.size() || j < others.size();) {
-    const bool due = j == others.size() || i * others.size() <= j * some.size();
-    all.push_back(i < some.size() && due ? some[i++] : others[j++]);
-  }
-  return all;
-}
-
 }  // namespace
 
 double seconds_of(const parity::Case& test) {
-  return (is_planned(test) ? kPlanning : 0) + kEachCase + kEachRank * test.world +
+  const bool planned = test.kernel.find("cudnn") != std::string::npos;
+  return (planned ? kPlanning : 0) + kEachCase + kEachRank * test.world +
          static_cast<double>(parity::work_of(test)) * computed_share(test) / kWorkInASecond;
 }
 
@@ -62,16 +51,8 @@ bool is_small(const parity::Case& test) {
 
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes) {
   Dealt dealt;
-  std::vector<size_t> planned, others;
-  for (const size_t index : indexes) {
-    const parity::Case& test = cases[index];
-    (!is_small(test) ? dealt.large : is_planned(test) ? planned : others).push_back(index);
-  }
-  const auto longest_first = [&](std::vector<size_t>& list) {
-    std::ranges::stable_sort(list, std::greater(), [&](size_t index) { return seconds_of(cases[index]); });
-  };
-  longest_first(planned), longest_first(others);
-  dealt.small = mixed(planned, others);
+  for (const size_t index : indexes) (is_small(cases[index]) ? dealt.small : dealt.large).push_back(index);
+  std::ranges::stable_sort(dealt.small, std::greater(), [&](size_t index) { return seconds_of(cases[index]); });
   return dealt;
 }
 

@@ -16,8 +16,7 @@ bool is_small(const parity::Case& test);
 double seconds_of(const parity::Case& test);
 
 // Which cases, by their index, have all of the machine one after the other, and which are shared by
-// workers at a time, those that take longest first; but cases that plan shapes, which keeps a core busy and no
-// GPU, are spread among the others, for which it is the other way round.
+// workers at a time, those that take longest first.
 struct Dealt {
   std::vector<size_t> large, small;
 };
