@@ -15,7 +15,7 @@ import sys
 from pages.section import ROOT, write_section
 
 RESULTS = ROOT / "reports/results/speed"
-PROBLEM = ("heads", "kv_heads", "seq", "dim", "dtype", "mask")
+PROBLEM = ("heads", "kv_heads", "seq", "dim", "dim_v", "dtype", "mask")
 PASSES = ("forward_", "")
 PEERS = {"pytorch": "PyTorch", "pytorch context_parallel": "PyTorch `context_parallel`"}
 GRADIENTS = ("dq", "dk", "dv")
@@ -80,8 +80,9 @@ def rows_in(measurements):
 def table(problem, rows):
     best = {prefix: max((row.rates[prefix] for row in rows if row.devices == 1 and prefix in row.rates), default=None)
             for prefix in PASSES}
-    heads, kv_heads, seq, dim, dtype, mask = problem
-    text = [f"\n### {heads} query and {kv_heads} key heads of {dim}, {int(seq) // 1024}K tokens, {dtype}, {mask}\n\n",
+    heads, kv_heads, seq, dim, dim_v, dtype, mask = problem
+    channels = dim if dim == dim_v else f"{dim}, values of {dim_v}"
+    text = [f"\n### {heads} query and {kv_heads} key heads of {channels}, {int(seq) // 1024}K tokens, {dtype}, {mask}\n\n",
             "| GPUs | who | how | forward | eta | forward and backward | eta | exposed | peak, GiB "
             "| error of O | of gradients |\n"
             "|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"]
