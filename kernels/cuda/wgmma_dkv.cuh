@@ -14,8 +14,8 @@ constexpr int kQueries = 64;  // of a tile
 
 template <int D, int DV>
 struct alignas(1024) DkvMemory {
-  // Q, with LSE and D, is needed until the end of its turn, dO is not: where there is room for one of both, there
-  // is for another Q, and dO goes back as soon as it was read.
+  // Q, with its LSE and delta, is needed until the end of its turn, dO is not: where there is room for one of both,
+  // there is for another Q, and dO goes back as soon as it was read.
   static constexpr int kBoth = stages(4, kTileBytes<kBlockRows, D + DV>, kTileBytes<kQueries, D + DV> + 8 * kQueries);
   static constexpr bool kDoGoesFirst = kBoth == 1;
   static constexpr int kStagesOfQ = kDoGoesFirst ? 2 : kBoth, kStagesOfDo = kBoth;
@@ -75,7 +75,7 @@ __device__ void copy_dkv(DkvMemory<D, DV>& memory, const CUtensorMap& q, const C
     wait(memory.q_done[i], of_q.parity ^ 1);
     arrive_expecting(memory.q_there[i], sizeof memory.q[i]);
     copy_tile<kQueries, D>(q, memory.q[i], memory.q_there[i], m, head, work.batch);
-    if constexpr (memory.kDoGoesFirst) wait(memory.d_o_done[j], of_d_o.parity ^ 1);
+    if constexpr (DkvMemory<D, DV>::kDoGoesFirst) wait(memory.d_o_done[j], of_d_o.parity ^ 1);
     arrive_expecting(memory.d_o_there[j], sizeof memory.d_o[j]);
     copy_tile<kQueries, DV>(d_o, memory.d_o[j], memory.d_o_there[j], m, head, work.batch);
     of_q.next(), of_d_o.next();
@@ -168,7 +168,7 @@ __device__ void compute_dkv(DkvMemory<D, DV>& memory, const Problem& p, const Ke
     fence();
     multiply_by<T, OfK::kChannels, kQueries>(dk, ds, OfK::template of<kQueries>(memory.q[i]));
     commit();
-    if constexpr (memory.kDoGoesFirst) {
+    if constexpr (DkvMemory<D, DV>::kDoGoesFirst) {
       settle<1>();
       pin(dv), pin(weights);
       hand_back(memory.d_o_done[j]);

@@ -55,7 +55,7 @@ void with_shape(const Shape& shape, const Use& use) {
     const auto with_dim = [&](auto dim) {
       shape.dim_v <= narrow ? use(type, dim, narrow) : use(type, dim, usual);
     };
-    // Few heads are wider than usual: what has fewer channels beside is computed as if it had more.
+    // Few heads are wider than usual: where one of the two is, the other is computed as if it were nearly as wide.
     if (std::max(shape.dim, shape.dim_v) > wide)
       return shape.dim_v <= usual ? use(type, widest, usual) : use(type, widest, widest);
     if (shape.dim_v > usual) return use(type, wide, wide);
@@ -89,7 +89,7 @@ void backward_pass(const Machine& machine, const Shape& s, const BackwardTensors
   p.lse = t.lse, p.delta = t.delta;
   with_shape(s, [&](auto type, auto dim, auto dim_v) {
     using T = decltype(type);
-    // Slices of dK and dV are of 128 channels, or of fewer.
+    // Slices of dK and dV are of 128 channels, or of fewer: 192 are computed as if they were 256.
     constexpr int whole = dim > 128 ? 256 : dim(), whole_v = dim_v > 128 ? 256 : dim_v();
     with_parts(p, s, [&](dim3 of_queries, dim3 of_keys) {
       machine.template launch<DqMemory<dim(), dim_v()>>(dq_kernel<T, dim(), dim_v()>, of_queries, 1, q, k,

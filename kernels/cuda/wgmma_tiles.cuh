@@ -27,6 +27,7 @@ constexpr int kMostShared = 227 * 1024;  // bytes of a thread block
 template <int D>
 struct Slice {
   static constexpr int kChannels = D < 128 ? D : 128, kCount = D / kChannels;
+  static_assert(D % kChannels == 0);
   __device__ static int channel() {  // where it begins
     return kCount == 1 ? 0 : static_cast<int>(blockIdx.z) % kCount * kChannels;
   }

@@ -30,7 +30,7 @@ reference::Contract constants(const nlohmann::json& c) {
   };
   return {power("u_a"),   power("u_p"),  power("eta_p"), power("u_o"), power("eta_o"),
           power("eta_e"), power("u_in"), power("u_m"),   c.at("kappa"), c.at("c_e"),
-          0,              c.value("scales_ds", false)};
+          0,              c.value("scales_ds", false),         c.value("chops_after", 0.0)};
 }
 
 }  // namespace
@@ -74,6 +74,7 @@ reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
                                &C::u_in, &C::u_m, &C::c_e})
         loosest.*field = std::max(loosest.*field, one.*field);
       loosest.scales_ds |= one.scales_ds;
+      if (one.lost_of(1) > loosest.lost_of(1)) loosest.chops_after = one.chops_after;
     }
   return loosest;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/cuda/wgmma_passes.cuh"
+#include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 
 namespace ringcheck::wgmma {
@@ -168,12 +169,13 @@ Shape some_shape() {
   Shape s;
   s.bf16 = *rc::gen::arbitrary<bool>();
   s.batch = *rc::gen::element(1, 1, 1, 2);
-  s.kv_heads = *rc::gen::inRange(1, 3);
-  s.q_heads = s.kv_heads * *rc::gen::inRange(1, 3);
-  s.rows = *rc::gen::oneOf(rc::gen::inRange(1, 100), rc::gen::inRange(1, 200));
-  s.columns = *rc::gen::oneOf(rc::gen::inRange(1, 200), rc::gen::inRange(1, 200), rc::gen::inRange(200, 500));
-  s.dim = 8 * *rc::gen::inRange(1, kMostChannels / 8 + 1);
-  s.dim_v = 8 * *rc::gen::inRange(1, kMostChannels / 8 + 1);
+  s.kv_heads = *gen::between(1, 2);
+  s.q_heads = s.kv_heads * *gen::between(1, 2);
+  s.rows = *rc::gen::oneOf(gen::between(1, 99), gen::between(1, 199));
+  s.columns = *rc::gen::oneOf(gen::between(1, 199), gen::between(1, 199), gen::between(200, 499));
+  // Of each width that the kernels are compiled for as many.
+  s.dim = 8 * *rc::gen::oneOf(gen::between(1, 8), gen::between(9, 16), gen::between(17, 24), gen::between(25, 32));
+  s.dim_v = 8 * *rc::gen::oneOf(gen::between(1, 8), gen::between(9, 16), gen::between(17, 24), gen::between(25, 32));
   s.scale = *rc::gen::element(0.0f, 0.05f, 0.2f, 3 / std::sqrt(static_cast<float>(s.dim)));
   s.parts = some_parts(s.rows, s.columns);
   return s;

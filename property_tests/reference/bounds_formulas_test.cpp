@@ -27,7 +27,7 @@ struct Formulas {
   } passed;
 
   Formulas(const Inputs& in, const Contract& contract, double W, const std::optional<Passed>& given = {}) {
-    const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds] = contract;
+    const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds, chops_after] = contract;
     const int64_t shared = in.q.size(1) / in.k.size(1);
     const Range all{0, in.mask.length};
     const Tensor seen = visible_pairs(in.mask, all, all);
@@ -84,7 +84,10 @@ struct Formulas {
                        (n * u_a + 4 * W * u_a * (1 + L.abs()) + u_m) * row(P * v.abs()) + rho_o(O) +
                        n * eta_e + step + 6 * u_d * M;
     const Tensor g = sq(O) + row(sq(P) * sq(v));
-    const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4));
+    const auto lost = [&](const Tensor& terms) {
+      return chops_after == 0 ? at::zeros_like(terms) : sq(terms / chops_after * u_a / 2);
+    };
+    const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4)) + lost(n);
     const Tensor s_O = row(sq(P) * s_E * sq(v - O) + ((sq(r) + sq(e_P)) / 3 + sq(P) * in2) * sq(v)) +
                        g * normaliser + sq(a_i) * sq(O) + g * (coarse * coarse / 3) + u_p * u_p / 3 * sq(O) +
                        (sq(rho_o(O)) + sq(n * eta_e) + step * step) / 3 + 4 * sq(u_d * M);
@@ -112,8 +115,8 @@ struct Formulas {
                         B_L * dQ.abs() + tau * n * eta_e + rho_o(dQ) + W * step;
     const Tensor s_dQ = tau * tau *
                             (row(s_T * sq(k)) + s_D * sq(row(P * k)) + sq(row(P * s_G.sqrt() * k)) +
-                             (unit * (n_eff / 2 + 2 + W) + partial) * row(sq(T * k))) +
-                        (s_L + operand + unit * (n_eff / 2 + 2 + W) + partial) * sq(dQ) +
+                             (unit * (n_eff / 2 + 2 + W) + lost(n) + partial) * row(sq(T * k))) +
+                        (s_L + operand + unit * (n_eff / 2 + 2 + W) + lost(n) + partial) * sq(dQ) +
                         (sq(tau * n * eta_e) + sq(rho_o(dQ)) + W * step * step) / 3;
     // (8), (9), (10)
     const Tensor N = column(sees.to(at::kDouble).expand_as(P)), N_eff = N / kappa + kappa;
@@ -126,7 +129,7 @@ struct Formulas {
             (column((s_T + sq(P) * s_D + sq(T) * s_L) * sq(q)) + sq(column(P * s_D.sqrt() * q)) +
              sq(column(T * s_L.sqrt() * q)) + sq(column(P * s_G.sqrt() * q))) +
         operand * sq(dK) +
-        (unit * (N_eff / 2 + 2 + W) + partial) * (sq(dK) + tau * tau * column(sq(T * q))) +
+        (unit * (N_eff / 2 + 2 + W) + lost(N) + partial) * (sq(dK) + tau * tau * column(sq(T * q))) +
         (sq(rho_o(dK)) + sq(tau * N * eta_e) + partials * step * step) / 3;
     const Tensor B_dV = column((P * (B_E + B_L + 2 * u_in) + rho_p(P) + e_P) * dO.abs()) +
                         (N * u_a + coarse) * column(P * dO.abs()) + rho_o(dV) + N * eta_e +
@@ -135,7 +138,7 @@ struct Formulas {
                                 (sq(rho_p(P)) + sq(e_P)) / 3) *
                                sq(dO)) +
                         sq(column(P * s_L.sqrt() * dO)) + operand * sq(dV) +
-                        (unit * (N_eff / 2 + 2) + partial) * (sq(dV) + column(sq(P * dO))) +
+                        (unit * (N_eff / 2 + 2) + lost(N) + partial) * (sq(dV) + column(sq(P * dO))) +
                         (sq(rho_o(dV)) + sq(N * eta_e) + partials * step * step) / 3;
 
     passed = {B_L, s_L, B_D, s_D};
@@ -161,12 +164,14 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
   contract.u_d = 0x1p-12;
   contract.eta_e = 0x1p-14;  // large enough that what underflows shows
   contract.u_a *= 0x1p9;  // so that some P is below it
+  contract.chops_after = 2;
   Contract backward = contract;
   backward.eta_p = 0x1p-12;
   backward.scales_ds = true;
   backward.u_a *= 8;
   backward.u_in = 0x1p-10;
   backward.c_e = 32;
+  backward.chops_after = 3;
   for (const auto& [name, mask] : masks(shape.seq)) {
     if (name.find("pads") != std::string::npos)
       continue;

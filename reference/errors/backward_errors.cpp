@@ -16,7 +16,7 @@ namespace {
 Error chain_error(const ErrorModel& model, const at::Tensor& n, double merges) {
   const double partial = model.partial_rounding();
   return {n * model.contract.u_a + partial,
-          model.unit_variance() * (model.effective(n) / 2 + 2 + merges) + partial * partial / 3};
+          model.unit_variance() * (model.effective(n) / 2 + 2 + merges) + model.lost(n) + partial * partial / 3};
 }
 
 // The products of transposed terms, which are sums over queries, are added to those of some keys.

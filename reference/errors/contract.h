@@ -23,11 +23,15 @@ struct Contract {
   double c_e = 4;          // error of exp, in units of u_a
   double u_d = 0;          // rounding of a merge by differences, a + w (b - a); 0: by weights
   bool scales_ds = false;  // dS may become an operand after its multiplication by the scale
+  double chops_after = 0;  // terms after which the matrix unit chops its sum, towards zero; 0: it rounds to nearest
 
   // The underflow step of dS. With a scale of 0 nothing of it is left that could be wrong.
   double ds_step(double scale) const {
     return scale == 0 || !scales_ds ? eta_p : eta_p / std::min(1., std::abs(scale));
   }
+
+  // What a sum of n terms loses by chopping, relative to how large it grows: half a last place (u_a = 2^-23) each time.
+  double lost_of(double n) const { return chops_after == 0 ? 0 : n / chops_after * u_a / 2; }
 
   bool operator==(const Contract&) const = default;
 };

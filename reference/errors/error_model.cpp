@@ -12,6 +12,8 @@ at::Tensor ErrorModel::effective(const at::Tensor& n) const {
   return n / contract.kappa + contract.kappa;
 }
 
+at::Tensor ErrorModel::lost(const at::Tensor& n) const { return (n * contract.lost_of(1)).square(); }
+
 at::Tensor ErrorModel::flushed(const at::Tensor& n) const { return n * contract.eta_e; }
 
 at::Tensor ErrorModel::output_rounding(const at::Tensor& x) const {

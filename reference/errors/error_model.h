@@ -29,6 +29,10 @@ struct ErrorModel {
   // adds kappa terms at once (Blanchard, Higham, Lopez, Mary and Pranesh 2020). Element by element.
   at::Tensor effective(const at::Tensor& n) const;
 
+  // The square of what a chain of n additions loses by chopping. All of it has one sign (Fasi, Higham, Mikaitis and
+  // Pranesh 2021: tensor cores round towards zero).
+  at::Tensor lost(const at::Tensor& n) const;
+
   // n eta_e: of a sum of n products, what is lost where each underflows. All may have one sign.
   at::Tensor flushed(const at::Tensor& n) const;
 

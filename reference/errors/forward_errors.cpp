@@ -26,7 +26,8 @@ RowError row_error(const ErrorModel& model, const StripView& strip) {
   const at::Tensor bound = strip.keys * u_a + 4 * W * u_a * (1 + strip.lse.abs()) + u_m;
   const at::Tensor variance =
       model.unit_variance() *
-      (model.effective(strip.keys) / 2 + 4 + W * (c_e * c_e + 4 + 4 * strip.lse.square()));
+          (model.effective(strip.keys) / 2 + 4 + W * (c_e * c_e + 4 + 4 * strip.lse.square())) +
+      model.lost(strip.keys);
   return {bound, variance, variance + partial * partial / 3};
 }
 

@@ -52,7 +52,7 @@ struct TileFormula {
   // |terms| and of their squares. Without the scaling's own two roundings in the bound.
   RINGCHECK_ON_ANY_DEVICE PairError product_error(double terms, double product, double magnitude,
                                                   double square) const {
-    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds] = contract;
+    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds, chops_after] = contract;
     return {magnitude * (terms * u_a + 2 * u_in),
             square * (unit() * terms / (2 * kappa) + 2 * u_in * u_in / 3) +
                 product * product * unit() * (terms / (3 * kappa) + 2)};
@@ -147,7 +147,7 @@ struct BackwardFormula : ScoreFormula {
 
   RINGCHECK_ON_ANY_DEVICE void operator()(int64_t row, int64_t column) const {
     const int64_t i = row * columns + column;
-    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds] = contract;
+    const auto& [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds, chops_after] = contract;
     const auto [P, e] = score(row, column);
     const double P2 = P * P, G = g[i], D = delta[row];
     // The softmax of a single score is 1, whatever the score.

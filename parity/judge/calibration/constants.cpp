@@ -63,6 +63,8 @@ json measured_in(const std::string& dtype, const Arithmetic& found, const json& 
   const json& backward = own ? contract.at("backward").at(dtype) : forward;
   const double unit = found.roundoff();
   hold(who, "adds up with roundoff", unit, power_of_two(forward.at("u_a")));
+  if (found.chops && !forward.contains("chops_after"))
+    throw BadCase(who + " chops its sums, which its contract does not say; correct the contract first: chops_after");
   json measured{{"sum_bits", found.bits}, {"chops", found.chops},
                 {"lse_error", rounded(found.lse_error)}, {"c_e", rounded(found.exp_error)}};
   if (power_of_two(forward.at("u_m")) <= power_of_two(forward.at("u_a")))

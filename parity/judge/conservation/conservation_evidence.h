@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
+#include "cp/layout/positions.h"
 #include "parity/judge/conservation/conservation.h"
 #include "parity/judge/oracle.h"
 
@@ -12,9 +15,9 @@ namespace ringcheck::parity {
 // stays as given. Every token sees itself: the queries that see no key are pad slots.
 AttentionShard attention_of(const Case& test, const Problem& problem, const Outcome& outcome);
 
-// Of the slots at these positions, so many at a time that the copies of a long sequence fit beside it. Throws
-// std::invalid_argument where shapes disagree.
-ConservationSums sums_of_slots(const AttentionShard& whole, const Positions& own, int64_t most_elements = 1 << 27);
+// Of the slots at these positions, so many at a time that the copies of a long sequence fit beside it: of each tensor
+// at most so many elements. Throws std::invalid_argument where shapes disagree.
+ConservationSums sums_of_slots(const AttentionShard& whole, const Positions& own, int64_t most_elements = 1 << 25);
 
 // By what the subject promises.
 Arithmetic arithmetic_of(const Case& test, const Promise& promise, const Outcome& outcome);

@@ -20,6 +20,7 @@ struct Scales {
   at::Tensor ds_underflow;  // n (tau eta_T)^2/3: the same of dS, and what it is multiplied by
   at::Tensor row;           // rho: relative, of all P of a row
   at::Tensor coherent;      // psi: relative, of what is rounded alike because it is alike
+  at::Tensor lost;          // lambda: relative, of what is chopped off sums, with one sign
   at::Tensor each;          // alpha: relative, of what is rounded independently
   at::Tensor product;       // Gamma: of <dO, v>, relative to |dO|^2
   struct OfGradients {      // the same of dQ, dK and dV
@@ -50,7 +51,8 @@ Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
   x.coherent = ((square(c.u_p) + square(c.u_o)) / 3 + x.merged + x.row) * alike(widest) +
                (n * c.eta_p).clamp_max(1).square() / 3;
   const at::Tensor chain = unit * (at::maximum(n, queries) / 2 + 2 + world);
-  x.each = (square(c.u_o) + square(c.u_p)) / 3 + 3 * input + 2 * x.merged + 2 * chain + x.row;
+  x.lost = (at::maximum(n, queries) * c.lost_of(1)).square();
+  x.each = x.lost + (square(c.u_o) + square(c.u_p)) / 3 + 3 * input + 2 * x.merged + 2 * chain + x.row;
   x.product = (unit * (5 * d_v / 6 + 6) + 2 * input + x.underflow) * s.v_largest.square();
   x.gradient = {at::full_like(n, x.stored), x.coherent, x.each};
   if (how.gradients) {
@@ -75,13 +77,14 @@ Law dv_sums_to_do(const ConservationSums& s, const Scales& x) {
   return {"C1", "sum dV = sum dO", s.dv - s.d_o,
           x.gradient.each * with_mean(s.dv_squares) + x.row * s.d_o_squares +
               x.gradient.coherent * (s.d_o_squares + s.d_o.square() + n * s.dv_squares) +
+              x.lost * (s.d_o_squares + s.d_o.square()) +
               x.gradient.stored * s.keys_of_entry,
           s.d_o};
 }
 
 Law dk_sums_to_zero(const ConservationSums& s, const Scales& x, double scale) {
   const at::Tensor errors_of_d = x.each * s.q_output_squares +
-                                 (x.coherent + x.each) * s.q_d_squares +
+                                 (x.coherent + x.each) * s.q_d_squares + x.lost * s.q_d.square() +
                                  x.product * s.q_d_o_squares;
   return {"C2", "sum dK = 0", s.dk,
           x.gradient.each * with_mean(s.dk_squares) + x.gradient.stored * s.keys +
@@ -99,16 +102,19 @@ Law scores_are_bilinear(const ConservationSums& s, const Scales& x, const Arithm
       k_largest * (how.scale * how.scale * x.product * s.q_d_o_squares + x.ds_underflow * s.q_squares) +
       x.gradient.stored * (s.q_squares + s.k_squares);
   const char* says = "sum dQ q = sum dK k";
-  if (how.rotated) return {"C3", says, difference, variance, s.dk_k};
+  const auto lost = [&](const at::Tensor& dq_q, const at::Tensor& dk_k) { return x.lost * (dq_q.square() + dk_k.square()); };
+  if (how.rotated) return {"C3", says, difference, variance + lost(s.dq_q, s.dk_k), s.dk_k};
   const auto all = [](const at::Tensor& t) { return t.sum(-1, true); };
-  return {"C3", says, all(difference), all(variance) + x.gradient.each * (s.dq_q_norms + s.dk_k_norms),
-          all(s.dk_k), true};
+  return {"C3", says, all(difference),
+          all(variance) + x.gradient.each * (s.dq_q_norms + s.dk_k_norms) + lost(all(s.dq_q), all(s.dk_k)), all(s.dk_k),
+          true};
 }
 
 Law output_is_linear_in_v(const ConservationSums& s, const Scales& x) {
   return {"C4", "sum dV v = sum dO O", s.dv_v - s.do_o,
           x.each * with_mean(s.do_o_squares) + x.gradient.each * with_mean(s.dv_v_squares) +
               (x.coherent + x.gradient.coherent) * (s.do_o_squares + s.do_o.square()) +
+              x.lost * (s.dv_v.square() + s.do_o.square()) +
               x.underflow * s.v_largest.square() * s.d_o_squares +
               x.gradient.stored * s.v_squares + x.stored * s.d_o_squares,
           s.dv_v};

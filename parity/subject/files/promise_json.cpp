@@ -14,7 +14,8 @@ constexpr std::pair<const char*, double Contract::*> kConstants[] = {
     {"u_a", &Contract::u_a},     {"u_p", &Contract::u_p},     {"eta_p", &Contract::eta_p},
     {"u_o", &Contract::u_o},     {"eta_o", &Contract::eta_o}, {"eta_e", &Contract::eta_e},
     {"u_in", &Contract::u_in},   {"u_m", &Contract::u_m},     {"kappa", &Contract::kappa},
-    {"c_e", &Contract::c_e},     {"u_d", &Contract::u_d}};
+    {"c_e", &Contract::c_e},     {"u_d", &Contract::u_d},
+    {"chops_after", &Contract::chops_after}};
 
 constexpr std::pair<const char*, bool Contract::*> kChoices[] = {{"scales_ds", &Contract::scales_ds}};
 
@@ -57,6 +58,7 @@ json json_of(const Contract& contract) {
 Contract contract_from(json object) {
   Contract contract;
   object.emplace("u_d", contract.u_d);  // which older recordings lack
+  object.emplace("chops_after", contract.chops_after);
   object.emplace("scales_ds", contract.scales_ds);
   set_members(object, kConstants, contract);
   set_members(object, kChoices, contract);

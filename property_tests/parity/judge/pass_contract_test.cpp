@@ -50,6 +50,17 @@ TEST(PassContract, IsThatOfTheForwardPassUnlessItSaysOtherwise) {
   EXPECT_EQ(contracts_of(flash).backward.u_o, contracts_of(flash).forward.u_o);
 }
 
+// Tensor cores chop, and what was seen to chop says so.
+TEST(PassContract, SaysThatSumsAreChoppedWhereTheyWereSeenToBe) {
+  for (const std::string kernel : {"wgmma", "fa2", "cudnn", "cudnn-atomic", "aten-cudnn", "tiled", "plain", "efficient"}) {
+    const nlohmann::json& contract = contract_json(kernel);
+    for (const auto& [architecture, dtypes] : contract.at("measured").items())
+      for (const auto& [dtype, measured] : dtypes.items())
+        EXPECT_EQ(contract.at("dtypes").at(dtype).contains("chops_after"), measured.at("chops").get<bool>())
+            << kernel << " " << architecture << " " << dtype;
+  }
+}
+
 // In fp16 dS underflows by how small it is when it becomes an operand: cuDNN multiplies it by the scale first.
 TEST(PassContract, TheUnderflowOfDsFollowsTheScaleWhereItIsMultipliedFirst) {
   const reference::Contract first = contract_of(parse_case("cudnn/cuda/P2/s16/fp16")),

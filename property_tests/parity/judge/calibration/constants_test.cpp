@@ -67,6 +67,13 @@ TEST(Constants, CoarserThanPromisedIsRefused) {
   Arithmetic coarse = found(1, 1);
   coarse.bits = 23;
   EXPECT_THAT(refusal(coarse, contract_with(4, 1)), HasSubstr("roundoff"));
+  Arithmetic chopping = found(1, 1);
+  chopping.chops = true;
+  json contract = contract_with(4, 1);
+  contract["dtypes"]["bf16"]["u_a"] = -23;
+  EXPECT_THAT(refusal(chopping, contract), HasSubstr("chops its sums"));
+  contract["dtypes"]["bf16"]["chops_after"] = 8;
+  EXPECT_EQ(refusal(chopping, contract), "");
 }
 
 TEST(Constants, AreTheWorstOfAllArchitectures) {
