@@ -13,7 +13,8 @@ namespace ringcheck::cli {
 namespace {
 
 // By GPU, the results that this program carries.
-const std::map<std::string, std::string> kFiles{{kUsualGpu, "h200_gpu2_threads.json"}};
+const std::map<std::string, std::string> kFiles{{"h100", "h100_gpu2_threads.json"},
+                                                {kUsualGpu, "h200_gpu2_threads.json"}};
 
 }  // namespace
 

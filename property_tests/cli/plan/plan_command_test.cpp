@@ -140,7 +140,7 @@ TEST(PlanCommand, RefusesWhatCannotBe) {
       {with({"--heads", "12", "--kv-heads", "5"}), "12 query heads do not divide by 5 key-value heads"},
       {with({"--world", "0"}), "--world"},
       {with({"--memory", "nan"}), "--memory"},
-      {with({"--gpu", "h100"}), "--gpu 'h100' was not measured; known: h200; for another one give --figures"},
+      {with({"--gpu", "a100"}), "--gpu 'a100' was not measured; known: h100, h200; for another one give --figures"},
       {with({"--gpu", "h200", "--figures", kTimes}), "excludes"},
       {with({"--figures", RINGCHECK_SOURCE_DIR "/reports/results/cpu_smoke.json"}), "it is of kind verify, not scaling"},
       {with({"--figures", RINGCHECK_SOURCE_DIR "/reports/results/h200_gpu2_scaling_nccl.json"}), "two lengths"},
