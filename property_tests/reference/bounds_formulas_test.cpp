@@ -85,7 +85,7 @@ struct Formulas {
                        n * eta_e + step + 6 * u_d * M;
     const Tensor g = sq(O) + row(sq(P) * sq(v));
     const auto lost = [&](const Tensor& terms) {
-      return chops_after == 0 ? at::zeros_like(terms) : sq(terms / chops_after * u_a / 2);
+      return chops_after == 0 ? at::zeros_like(terms) : sq(0.18 * u_a * terms / chops_after);
     };
     const Tensor normaliser = unit * (n_eff / 2 + 4 + W * (c_e * c_e + 4 * sq(L) + 4)) + lost(n);
     const Tensor s_O = row(sq(P) * s_E * sq(v - O) + ((sq(r) + sq(e_P)) / 3 + sq(P) * in2) * sq(v)) +

@@ -100,7 +100,7 @@ const reference::Contract kBackward{.u_a = 0x1p-14, .u_p = 0x1p-10, .eta_p = 0x1
                                     .eta_o = 0x1p-10, .eta_e = 0x1p-15, .kappa = 2, .c_e = 7, .scales_ds = true,
                                     .chops_after = 0.03};
 constexpr Sizes kOfRough[] = {
-    {644941, 118801}, {992843, 79029.5}, {1.35636e6, 143883}, {3.27801e6, 312410}, {2.13908e6, 243045}};
+    {644941, 109508}, {992843, 79029.5}, {1.35636e6, 130418}, {3.27801e6, 282373}, {2.13908e6, 163754}};
 
 void examine_sizes(const Truth& truth, SelfTest& result) {
   const Known known(kProblems[0]);
