@@ -45,19 +45,12 @@ class Supervision {
     std::map<int, Indexes> groups = by_transport();
     const Dealt dealt = deal(cases_, groups[0]);
     groups.erase(0);
-    run_alone({}, dealt.large);
-    const size_t workers = std::min(static_cast<size_t>(options_.jobs), dealt.small.size());
-    std::vector<std::function<void()>> players;
-    const Pile small(cases_, dealt.small);
-    for (size_t worker = 0; worker < workers; ++worker)
-      players.push_back([&] { run_all({"", 0, threads_of_worker(workers)}, small); });
+    run_shared(dealt.large, 1);
+    run_shared(dealt.medium, kWorkersOfMedium);
     const bool beside = overlap(groups);
-    if (beside)
-      players.push_back([this, &groups] { run_processes(groups); });
-    at_once(players, stopping_);
-    skip_rest(small, not_started_);
-    if (!beside)
-      run_processes(groups);
+    const auto processes = [this, &groups] { run_processes(groups); };
+    run_shared(dealt.small, dealt.small.size(), beside ? processes : std::function<void()>());
+    if (!beside) processes();
     std::vector<CaseResult> results;
     for (size_t i = 0; i < cases_.size(); ++i)
       results.push_back(results_[i] ? std::move(*results_[i])
@@ -88,10 +81,13 @@ class Supervision {
     auto mpirun = find_program("mpirun");
     if (!mpirun) mpirun = find_program("mpiexec");
     for (const auto& [ranks, indexes] : by_ranks)
-      if (mpirun)
-        run_alone({*mpirun, ranks}, indexes);
-      else
+      if (mpirun) {
+        const Pile pile(cases_, indexes);
+        run_all({*mpirun, ranks}, pile);
+        if (!stopping_) skip_rest(pile, not_started_);
+      } else {
         skip(indexes, "mpirun was not found; install Open MPI or put its folder into PATH");
+      }
   }
 
   // Of `workers` that share the cores; 0, as many as there are, for one that has them alone.
@@ -112,11 +108,15 @@ class Supervision {
       finish(index, to_result(cases_[index], Status::kSkipped, reason));
   }
 
-  // Cases that one worker has for itself.
-  void run_alone(const Transport& transport, const Indexes& indexes) {
+  // Cases that up to `most` workers share, and what else there is to do at that time.
+  void run_shared(const Indexes& indexes, size_t most, const std::function<void()>& beside = {}) {
+    const size_t workers = std::min({most, static_cast<size_t>(options_.jobs), indexes.size()});
     const Pile pile(cases_, indexes);
-    run_all(transport, pile);
-    if (!stopping_) skip_rest(pile, not_started_);
+    std::vector<std::function<void()>> players(
+        workers, [&] { run_all({"", 0, threads_of_worker(workers)}, pile); });
+    if (beside) players.push_back(beside);
+    at_once(players, stopping_);
+    skip_rest(pile, not_started_);
   }
 
   // One worker after the other, until nothing is left to take or one does not start.

@@ -28,18 +28,18 @@ Results attend(const Head& h, const at::Tensor& p, double scale, bool magnitudes
   return {o, ds.matmul(term(h.k)), ds.t().matmul(term(h.q)), p.t().matmul(term(h.d_o))};
 }
 
-// All heads; the gradients of k and v are summed over the query heads that share them.
+// All heads, where the inputs lie; the gradients of k and v are summed over the query heads that share them.
 Results exact(const Evidence& evidence, bool magnitudes) {
   const Case& test = evidence.test;
-  const auto wide = [](const at::Tensor& x) { return x.cpu().to(at::kDouble).nan_to_num(); };
+  const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble).nan_to_num(); };
   const at::Tensor q = wide(evidence.problem.q), k = wide(evidence.problem.k);
   const at::Tensor v = wide(evidence.problem.v), d_o = wide(evidence.problem.d_o);
   const at::Tensor n = keys_seen(test).clamp_min(1);
   Results all{at::zeros_like(d_o), at::zeros_like(q), at::zeros_like(k), at::zeros_like(v)};
   for (int64_t b = 0; b < test.batch; ++b) {
     const at::Tensor seen =
-        reference::visible_pairs(mask_of(test, b), {0, test.seq}, {0, test.seq});
-    const at::Tensor p = seen.to(at::kDouble) / n[b][0].unsqueeze(1);
+        reference::visible_pairs(mask_of(test, b), {0, test.seq}, {0, test.seq}).to(q.device());
+    const at::Tensor p = seen.to(at::kDouble) / n[b][0].to(q.device()).unsqueeze(1);
     for (int64_t h = 0; h < test.q_heads; ++h) {
       const int64_t shared = h / (test.q_heads / test.kv_heads);
       const Results head =

@@ -17,7 +17,7 @@ namespace {
 // Seconds on one core, roughly: what every case takes, what a rank adds, multiplications, and what cuDNN
 // takes to plan the shapes of a case.
 constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 1;
-constexpr double kLittleMemory = 1 << 28;
+constexpr double kLittleMemory = 1 << 28, kSomeMemory = 16 * kLittleMemory;
 
 constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
 constexpr double kShortestOfOthers = 120;  // whose first call may compile
@@ -34,6 +34,20 @@ double computed_share(const parity::Case& test) {
   return static_cast<double>(window->width + kTile) / static_cast<double>(test.seq);
 }
 
+// Of all its scores in float64, which the judging may hold.
+double bytes_of_scores(const parity::Case& test) {
+  const auto rows = static_cast<double>(test.batch * test.q_heads * test.seq);
+  return rows * static_cast<double>(test.seq) * computed_share(test) * sizeof(double);
+}
+
+// GPUs have room for a few such cases: they hold a part of the scores, and of q, with its bounds and deviations, some dozens
+// of copies in float64.
+bool is_medium(const parity::Case& test) {
+  const auto elements = static_cast<double>(test.batch * test.q_heads * test.seq * std::max(test.dim, test.dim_v));
+  return device_type_of(test) != at::kCPU && bytes_of_scores(test) <= kSomeMemory &&
+         elements * sizeof(double) <= kLittleMemory;
+}
+
 }  // namespace
 
 double seconds_of(const parity::Case& test) {
@@ -42,17 +56,16 @@ double seconds_of(const parity::Case& test) {
          static_cast<double>(parity::work_of(test)) * computed_share(test) / kWorkInASecond;
 }
 
-// All its scores in float64, which the judging may hold.
-bool is_small(const parity::Case& test) {
-  const auto rows = static_cast<double>(test.batch * test.q_heads * test.seq);
-  return rows * static_cast<double>(test.seq) * computed_share(test) * sizeof(double) <=
-         kLittleMemory;
-}
+bool is_small(const parity::Case& test) { return bytes_of_scores(test) <= kLittleMemory; }
 
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes) {
   Dealt dealt;
-  for (const size_t index : indexes) (is_small(cases[index]) ? dealt.small : dealt.large).push_back(index);
-  std::ranges::stable_sort(dealt.small, std::greater(), [&](size_t index) { return seconds_of(cases[index]); });
+  for (const size_t index : indexes) {
+    const parity::Case& test = cases[index];
+    (is_small(test) ? dealt.small : is_medium(test) ? dealt.medium : dealt.large).push_back(index);
+  }
+  for (std::vector<size_t>* shared : {&dealt.medium, &dealt.small})
+    std::ranges::stable_sort(*shared, std::greater(), [&](size_t index) { return seconds_of(cases[index]); });
   return dealt;
 }
 

@@ -15,11 +15,12 @@ bool is_small(const parity::Case& test);
 // How long it takes on one core, roughly.
 double seconds_of(const parity::Case& test);
 
-// Which cases, by their index, have all of the machine one after the other, and which are shared by
-// workers at a time, those that take longest first.
+// Which cases, by their index, have all of the machine one after the other, which are shared by a few workers, of
+// which each takes a part of a GPU's memory, and which by as many as there are; those that take longest first.
 struct Dealt {
-  std::vector<size_t> large, small;
+  std::vector<size_t> large, medium, small;
 };
+constexpr size_t kWorkersOfMedium = 4;
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes);
 
 // Workers at a time, where nobody says how many: one more than cores, up to 8, or 12 on GPUs; one alone where

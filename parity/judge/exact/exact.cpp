@@ -15,28 +15,26 @@ namespace {
 
 using reference::Range;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-at::Tensor wide(const at::Tensor& x) { return x.cpu().to(at::kDouble); }
-
 }  // namespace
 
 TensorVerdict compare_exact(const Case& test, const std::string& name, const at::Tensor& actual,
-                            const at::Tensor& value, const at::Tensor& error) {
+                            const at::Tensor& expected, const at::Tensor& error) {
   TensorVerdict verdict;
   verdict.tensor = name;
   if (!actual.defined()) {
     verdict.status = Status::kNotApplicable;
     return verdict;
   }
-  if (actual.sizes() != value.sizes()) {
+  if (actual.sizes() != expected.sizes()) {
     verdict.status = Status::kFail;
     verdict.max_abs = kInfinity;
-    verdict.worst = c10::str("shape ", actual.sizes(), ", expected ", value.sizes());
+    verdict.worst = c10::str("shape ", actual.sizes(), ", expected ", expected.sizes());
     return verdict;
   }
-  const at::Tensor got = wide(actual);
-  const auto rounded = [&](const at::Tensor& x) { return wide(x.to(actual.scalar_type())); };
-  const at::Tensor right = (rounded(value - error) <= got) & (got <= rounded(value + error));
+  const at::Tensor got = actual.to(at::kDouble);
+  const at::Tensor value = expected.to(actual.device()), off = error.to(actual.device());
+  const auto rounded = [&](const at::Tensor& x) { return x.to(actual.scalar_type()).to(at::kDouble); };
+  const at::Tensor right = (rounded(value - off) <= got) & (got <= rounded(value + off));
   const at::Tensor distance =
       (got - value).abs_().masked_fill_(got.eq(value), 0).nan_to_num_(kInfinity, kInfinity);
   verdict.compared = right.numel();
@@ -56,8 +54,8 @@ TensorVerdict compare_exact(const Case& test, const std::string& name, const at:
 }
 
 TensorVerdict compare_exact(const Case& test, const std::string& name, const at::Tensor& actual,
-                            const at::Tensor& value) {
-  return compare_exact(test, name, actual, value, at::zeros_like(value));
+                            const at::Tensor& expected) {
+  return compare_exact(test, name, actual, expected, at::zeros_like(expected));
 }
 
 OracleVerdict not_applicable(const std::string& reason) {
@@ -69,17 +67,17 @@ OracleVerdict not_applicable(const std::string& reason) {
 
 at::Tensor sum_of_visible(const Evidence& evidence, const at::Tensor& x) {
   const int64_t seq = evidence.test.seq;
-  const at::Tensor values = without_pads(evidence.test, wide(x));
+  const at::Tensor values = without_pads(evidence.test, x.to(at::kDouble));
   std::vector<at::Tensor> sums;
   for (const Entries& some : entries_of(evidence.test)) {
     const at::Tensor theirs = values.narrow(0, some.first, some.count);
     std::vector<at::Tensor> strips;
     for (const Range rows : reference::ranges(seq, 256)) {
-      const at::Tensor seen = reference::visible_pairs(some.mask, rows, {0, seq});
+      const at::Tensor seen = reference::visible_pairs(some.mask, rows, {0, seq}).to(x.device());
       strips.push_back(at::matmul(seen.to(at::kDouble), theirs));
       evidence.tick();
     }
-    sums.push_back(at::cat(strips, 2));
+    sums.push_back(at::cat(strips, 2).cpu());
   }
   return at::cat(sums);
 }
@@ -94,7 +92,7 @@ at::Tensor keys_seen(const Case& test) {
 }
 
 at::Tensor for_query_heads(const Case& test, const at::Tensor& x) {
-  return wide(x).repeat_interleave(test.q_heads / test.kv_heads, 1);
+  return x.cpu().to(at::kDouble).repeat_interleave(test.q_heads / test.kv_heads, 1);
 }
 
 }  // namespace ringcheck::parity
