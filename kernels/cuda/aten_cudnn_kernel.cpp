@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
+#include "kernels/cuda/cudnn_graph.h"
 #include "kernels/strip_kernel.h"
 
 namespace ringcheck {
@@ -17,8 +20,9 @@ class AtenCudnn final : public StripKernel {
     if (shape.dtype != at::kBFloat16 && shape.dtype != at::kHalf)
       return std::string("kernel aten-cudnn computes bf16 and fp16, not ") +
              c10::toString(shape.dtype);
-    if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || shape.dim > 128 || shape.dim_v > 128)
-      return "kernel aten-cudnn needs dim and dim_v in multiples of 8 up to 128; got " +
+    const int64_t most = cudnn_most_channels(shape.device);
+    if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || std::max(shape.dim, shape.dim_v) > most)
+      return "kernel aten-cudnn needs dim and dim_v in multiples of 8 up to " + std::to_string(most) + " on this GPU; got " +
              std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
     for (const Strip& strip : shape.visibility.strips())
       if (strip.kind == Strip::Kind::kBand ||

@@ -3,6 +3,7 @@
 #include "kernels/cuda/cudnn_graph.h"
 
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContext.h>
 #include <ATen/cudnn/Handle.h>
 #include <cudnn_frontend.h>
 
@@ -159,6 +160,10 @@ void execute(const Plan& plan, const Named& tensors) {
 }
 
 }  // namespace
+
+int64_t cudnn_most_channels(at::Device device) {
+  return at::cuda::getDeviceProperties(device.index())->major == 9 ? 256 : 128;
+}
 
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse) {
   const Named tensors{

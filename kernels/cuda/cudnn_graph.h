@@ -16,6 +16,9 @@ struct CudnnCall {
   at::Tensor q, k, v;
 };
 
+// The largest dim and dim_v of attention on this device: 256 on Hopper GPUs, 128 on others (cuDNN's support matrix).
+int64_t cudnn_most_channels(at::Device device);
+
 // Writes out, in the dtype of q, and the natural LSE [batch, heads, queries], float32, contiguous.
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse);
 
