@@ -79,10 +79,10 @@ charted() {
   together gpu1_charted || failed=1
   return "$failed"
 }
-# Heads of which `wgmma` computes more than one slice.
+# Heads of more than 128 channels, of which `wgmma` computes more than one slice.
 wide() {
-  run gpu1_wide on 0 "${verify[@]}" --world-kind thread --world 2 --kernel wgmma --dtype bf16,fp16 --mask full,causal \
-    --data normal,spread3 --heads 4 --kv-heads 2 --seq 500 --dim 8,128,136,256 --dim-v 64,192,256
+  run gpu1_wide on 0 "${verify[@]}" --world-kind thread --world 2 --kernel wgmma,cudnn,cudnn-atomic,aten-cudnn \
+    --dtype bf16,fp16 --mask full,causal --data normal,spread3 --heads 4 --kv-heads 2 --seq 500 --dim 8,128,136,256 --dim-v 64,192,256
 }
 # Windows through shards of 750 tokens: of what lies at their rear edge libraries see queries and keys in reverse order.
 windows() {
@@ -179,11 +179,13 @@ run_scaling() {
   echo "$1: exit code $code"
   return "$code"
 }
+# 5000 random cases: a run for each GPU, which sees all of them and begins with its own.
 clean() {
-  local seed
+  local first devices
   allow_inconclusive=1
-  for seed in 1 2 3 4 5 6; do
-    later "gpu1_clean_$seed" "$(next)" "${verify[@]}" --clean "${RINGCHECK_CLEAN:-850}" "$seed"
+  for ((first = 0; first < gpus; ++first)); do
+    devices=$(seq "$first" $((first + gpus - 1)) | while read -r i; do echo $((i % gpus)); done | paste -sd,)
+    later "gpu${gpus}_clean_$((first + 1))" "$devices" "${verify[@]}" --clean $((${RINGCHECK_CLEAN:-5000} / gpus)) $((first + 1))
   done
   all
 }
