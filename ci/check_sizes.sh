@@ -7,7 +7,7 @@
 set -euo pipefail
 cd -- "${1:-$(dirname -- "${BASH_SOURCE[0]}")/..}"
 max_lines=300 max_files=30
-collections='^\./(parity/oracles|reports/results)$'
+collections='^\./(parity/oracles|reports/results(/speed)?)$'
 
 # files find-arguments...   what is ours: no build trees, nothing hidden.
 files() { find . \( -path './build*' -o -path './.?*' -o -name __pycache__ \) -prune -o -type f "$@"; }

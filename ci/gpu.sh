@@ -179,13 +179,12 @@ run_scaling() {
   echo "$1: exit code $code"
   return "$code"
 }
-# 5000 random cases: a run for each GPU, which sees all of them and begins with its own.
+# 5000 random cases, a run on each GPU.
 clean() {
-  local first devices
+  local seed
   allow_inconclusive=1
-  for ((first = 0; first < gpus; ++first)); do
-    devices=$(seq "$first" $((first + gpus - 1)) | while read -r i; do echo $((i % gpus)); done | paste -sd,)
-    later "gpu${gpus}_clean_$((first + 1))" "$devices" "${verify[@]}" --clean $((${RINGCHECK_CLEAN:-5000} / gpus)) $((first + 1))
+  for ((seed = 1; seed <= gpus; ++seed)); do
+    later "gpu1_clean_$seed" "$(next)" "${verify[@]}" --clean $((${RINGCHECK_CLEAN:-5000} / gpus)) "$seed"
   done
   all
 }

@@ -15,6 +15,7 @@ namespace {
 
 using reference::Range;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 }  // namespace
 
 TensorVerdict compare_exact(const Case& test, const std::string& name, const at::Tensor& actual,
