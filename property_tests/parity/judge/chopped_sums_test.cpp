@@ -103,6 +103,39 @@ TEST(ChoppedSums, StayWithinSigma) {
   }
 }
 
+// D is made of an O that was chopped: where q and D have a mean, the sum of dK is off by all of it at once.
+TEST(ChoppedSums, OfOReachTheSumOfDkThroughD) {
+  reference::Inputs in{normal({1, 1, kSeq, 8}, 3, at::kDouble), normal({1, 1, kSeq, 8}, 4, at::kDouble),
+                       normal({1, 1, kSeq, 8}, 5, at::kDouble), normal({1, 1, kSeq, 8}, 6, at::kDouble),
+                       {Full{}, kSeq}, 1 / std::sqrt(8.0)};
+  in.q.add_(1), in.v.add_(1), in.d_o.add_(1);
+  const at::Tensor p = (in.q.matmul(in.k.mT()) * in.scale).softmax(-1), o = added_up(p, in.v);
+  const at::Tensor ds = p * (in.d_o.matmul(in.v.mT()) - (in.d_o * o).sum(-1, true)) * in.scale;
+  const parity::AttentionShard all{in.q, in.d_o, o, ds.matmul(in.k), in.k, in.v, ds.mT().matmul(in.q), p.mT().matmul(in.d_o), {}};
+  const auto laws = parity::judge_conservation(parity::conservation_sums(all), {kChops, in.scale, 1});
+  for (const LawVerdict& law : laws) EXPECT_FALSE(fails(law)) << law.text();
+  RecordProperty("z", laws[1].z);
+}
+
+// The sum of a key has a term for each query of each head that reads it.
+TEST(ChoppedSums, OfGroupedQueriesAreAsLongAsTheQueriesOfAllHeads) {
+  constexpr int64_t kHeads = 64, kKeys = 64;
+  const double scale = 1 / std::sqrt(8.0);
+  const at::Tensor q = normal({1, kHeads, kKeys, 8}, 3, at::kDouble), k = normal({1, 1, kKeys, 8}, 4, at::kDouble),
+                   v = normal({1, 1, kKeys, 8}, 5, at::kDouble), d_o = normal({1, kHeads, kKeys, 8}, 6, at::kDouble) + 1;
+  const at::Tensor p = (q.matmul(k.mT()) * scale).softmax(-1), g = d_o.matmul(v.mT());
+  const at::Tensor ds = p * (g - (p * g).sum(-1, true)) * scale;
+  const auto of_key = [&](const at::Tensor& weights, const at::Tensor& terms) {  // over heads and queries
+    const at::Tensor w = weights.reshape({1, 1, kHeads * kKeys, kKeys}).mT(), t = terms.reshape({1, 1, kHeads * kKeys, 8});
+    at::Tensor sum = at::zeros({1, 1, kKeys, 8}, at::kDouble);
+    for (int64_t i = 0; i < kHeads * kKeys; ++i) sum = chopped(sum + w.narrow(-1, i, 1) * t.narrow(2, i, 1));
+    return sum;
+  };
+  const parity::AttentionShard all{q, d_o, p.matmul(v), ds.matmul(k), k, v, of_key(ds, q), of_key(p, d_o), {}};
+  const auto laws = parity::judge_conservation(parity::conservation_sums(all), {kChops, scale, 1});
+  for (const LawVerdict& law : laws) EXPECT_FALSE(fails(law)) << law.text();
+}
+
 // Of several kernels the one that loses most.
 TEST(ChoppedSums, AreAmongTheLoosestContracts) {
   EXPECT_GT(parity::loosest_contract({at::kBFloat16}).lost_of(1 << 20), 0x1p-9);

@@ -44,5 +44,17 @@ TEST(KeysCounted, AQueryThatNobodyJudgesSpoilsNoExplanation) {
                                                  "0 keys of 2 in block 0: keys of rank 0 are missing"));
 }
 
+// Of two entries that hold different numbers of tokens: what is judged in the second alone belongs to its explanation.
+TEST(KeysCounted, EveryEntryHasItsOwnQueries) {
+  const parity::Case test = parity::parse_case("contiguous/full/P2/lengths:0+4/hq1/hkv1/d8");
+  const at::Tensor judged = at::ones({2, 1, 4}, at::kBool);
+  judged[0].fill_(false);
+  const at::Tensor expected = at::full({2, 1, 4, 2}, 2, at::kDouble), counted = expected.clone();
+  for (int64_t query = 0; query < 2; ++query) counted[1][0][query].copy_(at::tensor({0., 2.}, at::kDouble));
+  const at::Tensor blocks = at::tensor({1., 0., 1., 0., 0., 1., 0., 1.}, at::kDouble).view({1, 1, 4, 2}).expand({2, 1, 4, 2});
+  EXPECT_THAT(parity::miscounts(test, {counted, expected, judged, blocks}),
+              ElementsAre("rank 0, batch 1, head 0, position 0 sees 0 keys of 2 in block 0: keys of rank 0 are missing"));
+}
+
 }  // namespace
 }  // namespace ringcheck
