@@ -38,11 +38,8 @@ std::string cannot(const std::string& whose, double needs, double has) {
 }  // namespace
 
 Memory with_gpus(Memory memory, const std::vector<Row>& gpus) {
-  for (const Row& gpu : gpus) {
-    ++memory.gpus;
-    const auto mebi = number(gpu, "memory.total");
-    if (mebi) memory.gpu = memory.gpu == 0 ? *mebi * kMebi : std::min(memory.gpu, *mebi * kMebi);
-  }
+  memory.gpus = static_cast<int>(gpus.size());
+  memory.gpu = least_memory(gpus).value_or(0);
   return memory;
 }
 

@@ -46,10 +46,10 @@ class Supervision {
     const Dealt dealt = deal(cases_, groups[0]);
     groups.erase(0);
     run_shared(dealt.large, 1);
-    run_shared(dealt.medium, kWorkersOfMedium);
+    run_shared(dealt.medium, workers_of_medium(options_.jobs));
     const bool beside = overlap(groups);
     const auto processes = [this, &groups] { run_processes(groups); };
-    run_shared(dealt.small, dealt.small.size(), beside ? processes : std::function<void()>());
+    run_shared(dealt.small, static_cast<size_t>(options_.jobs), beside ? processes : std::function<void()>());
     if (!beside) processes();
     std::vector<CaseResult> results;
     for (size_t i = 0; i < cases_.size(); ++i)
@@ -82,9 +82,9 @@ class Supervision {
     if (!mpirun) mpirun = find_program("mpiexec");
     for (const auto& [ranks, indexes] : by_ranks)
       if (mpirun) {
-        const Pile pile(cases_, indexes);
+        Pile pile(cases_, indexes);
         run_all({*mpirun, ranks}, pile);
-        if (!stopping_) skip_rest(pile, not_started_);
+        if (!stopping_) skip_rest(pile, pile.not_started);
       } else {
         skip(indexes, "mpirun was not found; install Open MPI or put its folder into PATH");
       }
@@ -110,17 +110,17 @@ class Supervision {
 
   // Cases that up to `most` workers share, and what else there is to do at that time.
   void run_shared(const Indexes& indexes, size_t most, const std::function<void()>& beside = {}) {
-    const size_t workers = std::min({most, static_cast<size_t>(options_.jobs), indexes.size()});
-    const Pile pile(cases_, indexes);
+    const size_t workers = std::min(most, indexes.size());
+    Pile pile(cases_, indexes);
     std::vector<std::function<void()>> players(
         workers, [&] { run_all({"", 0, threads_of_worker(workers)}, pile); });
     if (beside) players.push_back(beside);
     at_once(players, stopping_);
-    skip_rest(pile, not_started_);
+    skip_rest(pile, pile.not_started);
   }
 
   // One worker after the other, until nothing is left to take or one does not start.
-  void run_all(const Transport& transport, const Pile& pile) {
+  void run_all(const Transport& transport, Pile& pile) {
     while (!pile.deck.empty() && !stopping_) {
       if (Interrupts::noted() != 0) {
         skip_rest(pile, "interrupted by " + Interrupts::text(Interrupts::noted()));
@@ -140,7 +140,7 @@ class Supervision {
 
   // Returns when the worker is done, dead or silent, and ended: only then it takes nothing more, and what it took
   // and has no result goes back. False where it did not start.
-  bool run_some(const Transport& transport, const Pile& pile) {
+  bool run_some(const Transport& transport, Pile& pile) {
     const int32_t taker = ++takers_;
     if (!transport.mpirun.empty())  // its ranks take the same
       while (pile.deck.take(taker)) continue;
@@ -174,12 +174,14 @@ class Supervision {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     std::optional<Death> death;
-    const bool died = workers.poll().has_value();
+    const bool ended = workers.poll().has_value();
     if (Interrupts::noted() == 0 && !stopping_) death = death_of(workers, seconds_since(alive));
     workers.end();
     take(workers, pile, taker, taken);
-    const bool started = !death || bury(*death, died, workers.output(), seconds_since(alive), pile, taken);
+    const Cost cost = death ? cost_of(*death, ended, taken.pending) : Cost{};
+    if (death) bury(*death, cost, workers.output(), seconds_since(alive), pile, taken);
     for (const size_t place : taken.pending) pile.deck.put_back(place);
+    const bool started = cost.of != Cost::Of::kStart;
     if (!started) did_not_start(pile, tests_devices, workers.output());
     return started;
   }
@@ -213,33 +215,25 @@ class Supervision {
     return explain(collect(workers.ranks(), workers.poll(), silent, output));
   }
 
-  // The case that was running costs one, and is no longer pending. One that was silent, and went on before it was
-  // ended, costs none; one that died between two cases the next, or the last. False: it never began one.
-  bool bury(const Death& death, bool died, const std::string& output, double silent, const Pile& pile, Taken& taken) {
-    if (death.test < 0) return false;
-    const auto running = std::ranges::find(taken.pending, static_cast<size_t>(death.test));
-    if (running == taken.pending.end() && !died) return true;
-    if (taken.pending.empty()) {
-      spoil(pile, taken, death.verdict, death.reason, output);
-      return true;
-    }
-    const size_t place = running == taken.pending.end() ? taken.pending.front() : *running;
-    CaseResult result = to_result(pile.cases[place], death.verdict, death.reason);
+  void bury(const Death& death, const Cost& cost, const std::string& output, double silent, const Pile& pile,
+            Taken& taken) {
+    if (cost.of == Cost::Of::kLastDone) spoil(pile, taken, death.verdict, death.reason, output);
+    if (cost.of != Cost::Of::kPending) return;
+    CaseResult result = to_result(pile.cases[cost.test], death.verdict, death.reason);
     result.seconds = silent;
     result.findings = death.findings;
     result.log = tail(output, 4000);
-    std::erase(taken.pending, place);
-    finish(pile.indexes[place], std::move(result));
-    return true;
+    std::erase(taken.pending, cost.test);
+    finish(pile.indexes[cost.test], std::move(result));
   }
 
   // What is left goes to the other workers, where there are any, and is skipped in the end: but at once where the
   // GPUs are not tested then.
-  void did_not_start(const Pile& pile, bool tests_devices, const std::string& output) {
+  void did_not_start(Pile& pile, bool tests_devices, const std::string& output) {
     const std::string reason = "the worker did not start: " + in_a_line(output);
     {
       const std::lock_guard lock(finishing_);
-      not_started_ = reason;
+      pile.not_started = reason;
     }
     if (tests_devices && skip_rest(pile, reason) == 0)
       throw parity::SelfTestFailed("the GPUs were not tested, as " + reason);
@@ -255,7 +249,7 @@ class Supervision {
   }
 
   // A worker has to end as well. One that came too late for a case is not waited for, unless it tests the GPUs.
-  void check_end(WorkerGroup& workers, const Taken& taken, bool tests_devices, const Pile& pile) {
+  void check_end(WorkerGroup& workers, const Taken& taken, bool tests_devices, Pile& pile) {
     const bool idle = taken.done.empty();
     if (idle && !tests_devices) return;
     const auto begin = Clock::now();
@@ -282,7 +276,6 @@ class Supervision {
   const SupervisorOptions& options_;
   std::vector<std::optional<CaseResult>> results_;
   std::mutex finishing_;
-  std::string not_started_;  // why the last worker did not that did not
   std::atomic<bool> stopping_ = false;
   std::atomic<int32_t> takers_ = kSupervisor;  // workers so far
   std::atomic<bool> devices_taken_ = false;  // by a worker that tests them before its first case

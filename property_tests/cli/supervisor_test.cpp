@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -126,6 +127,24 @@ TEST_F(Supervisor, AWorkerThatDoesNotStartCostsNoCase) {
   EXPECT_EQ(end().code, 0);
   ASSERT_EQ(cases().size(), 12U);
   for (const json& test : cases()) EXPECT_EQ(test["verdict"], "pass") << test["reason"];
+}
+
+TEST_F(Supervisor, WhereNoWorkerStartsTheirCasesAreSkippedAndSaidSo) {
+  std::vector<std::string> words{"--jobs", "2"};
+  for (int seed = 1; seed <= 4; ++seed) words.insert(words.end(), {"--case", kSmallThread + "/seed" + std::to_string(seed)});
+  start(words);
+  std::set<pid_t> killed;
+  ASSERT_TRUE(wait_until(60, [&] {
+    for (const Found& worker : program_->workers())
+      if (killed.insert(worker.pid).second) ::kill(worker.pid, SIGKILL);
+    return killed.size() == 2;
+  }));
+  EXPECT_EQ(end().code, 77);
+  ASSERT_EQ(cases().size(), 4U);
+  for (const json& test : cases()) {
+    EXPECT_EQ(test["verdict"], "skipped");
+    EXPECT_THAT(test["reason"].get<std::string>(), HasSubstr("the worker did not start"));
+  }
 }
 
 TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {

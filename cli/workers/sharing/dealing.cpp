@@ -17,7 +17,9 @@ namespace {
 // Seconds on one core, roughly: what every case takes, what a rank adds, multiplications, and what cuDNN
 // takes to plan the shapes of a case.
 constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 1;
-constexpr double kLittleMemory = 1 << 28, kSomeMemory = 16 * kLittleMemory;
+constexpr double kMebi = 1 << 20;
+constexpr double kSmall = 256 * kMebi, kMedium = 4096 * kMebi;  // bytes of scores
+constexpr double kMemoryOfWorker = 4096 * kMebi;  // of a GPU, while it judges what is small
 
 constexpr double kShortestDeadline = 30, kTimesPredicted = 20;
 constexpr double kShortestOfOthers = 120;  // whose first call may compile
@@ -44,8 +46,8 @@ double bytes_of_scores(const parity::Case& test) {
 // of copies in float64.
 bool is_medium(const parity::Case& test) {
   const auto elements = static_cast<double>(test.batch * test.q_heads * test.seq * std::max(test.dim, test.dim_v));
-  return device_type_of(test) != at::kCPU && bytes_of_scores(test) <= kSomeMemory &&
-         elements * sizeof(double) <= kLittleMemory;
+  return device_type_of(test) != at::kCPU && bytes_of_scores(test) <= kMedium &&
+         elements * sizeof(double) <= kSmall;
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ double seconds_of(const parity::Case& test) {
          static_cast<double>(parity::work_of(test)) * computed_share(test) / kWorkInASecond;
 }
 
-bool is_small(const parity::Case& test) { return bytes_of_scores(test) <= kLittleMemory; }
+bool is_small(const parity::Case& test) { return bytes_of_scores(test) <= kSmall; }
 
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes) {
   Dealt dealt;
@@ -69,6 +71,8 @@ Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& in
   return dealt;
 }
 
+size_t workers_of_medium(int jobs) { return static_cast<size_t>(std::max(1, jobs / 3)); }
+
 // Ranks wait for each other: one worker more than cores fills what they leave idle; on a GPU they wait for other
 // processes, too.
 int default_jobs(const std::vector<parity::Case>& cases) {
@@ -76,7 +80,9 @@ int default_jobs(const std::vector<parity::Case>& cases) {
   const bool on_gpus = parity::any_on_cuda(cases);
   size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, on_gpus ? kMostOnGpus : kMost);
   if (on_gpus) {
-    if (gpus_are_exclusive()) return 1;
+    const Shareable gpus = shareable_gpus();
+    if (gpus.by_one_only) return 1;
+    if (gpus.memory) jobs = std::clamp(static_cast<size_t>(*gpus.memory / kMemoryOfWorker), size_t{1}, jobs);
     const auto foreign = std::ranges::count_if(cases, [](const parity::Case& test) { return !test.is_ours(); });
     if (static_cast<size_t>(foreign) == cases.size())
       jobs = std::min(jobs, (cases.size() + kCasesToStart - 1) / kCasesToStart);

@@ -20,12 +20,14 @@ double seconds_of(const parity::Case& test);
 struct Dealt {
   std::vector<size_t> large, medium, small;
 };
-constexpr size_t kWorkersOfMedium = 4;
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes);
 
-// Workers at a time, where nobody says how many: one more than cores, up to 8, or 12 on GPUs; one alone where
-// one takes no more than one process. A function in Python starts a process a rank for each, which on GPUs takes as long as some
-// dozens of its cases: it has a worker for each dozen.
+// A third of the workers, or one.
+size_t workers_of_medium(int jobs);
+
+// Workers at a time, where nobody says how many: one more than cores, up to 8, or 12 on GPUs; there, one for each
+// 4 GiB of a GPU's memory at most, and one alone where one takes no more than one process. A function in Python starts a
+// process a rank for each, which on GPUs takes as long as some dozens of its cases: it has a worker for each dozen.
 int default_jobs(const std::vector<parity::Case>& cases);
 
 // How long all ranks of a case may be silent: the larger of 30 s, or 120 s of a subject that is not

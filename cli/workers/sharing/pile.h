@@ -24,6 +24,7 @@ struct Pile {
   std::vector<parity::Case> cases;
   std::string path;  // of the deck
   Deck deck;
+  std::string not_started;  // why the last worker that did not, did not
 };
 
 }  // namespace ringcheck::cli

@@ -113,6 +113,42 @@ TEST(LaunchedDeath, OfRanksOfOtherMachinesIsNotKnown) {
   EXPECT_THAT(death.reason, HasSubstr("other machines"));
 }
 
+// Of cases that the group took and has no result of.
+Cost cost(int running, bool ended, const std::vector<size_t>& pending) {
+  Death death;
+  death.test = running;
+  return cost_of(death, ended, pending);
+}
+constexpr Cost kNothing{Cost::Of::kNothing}, kTheLast{Cost::Of::kLastDone}, kItsStart{Cost::Of::kStart};
+constexpr Cost of_test(size_t test) { return {Cost::Of::kPending, test}; }
+
+TEST(TheCostOfADeath, IsTheCaseThatWasRunning) {
+  for (const bool ended : {false, true}) {
+    EXPECT_EQ(cost(3, ended, {3}), of_test(3));
+    EXPECT_EQ(cost(3, ended, {1, 3, 5}), of_test(3)) << "not the first of those that are left";
+    EXPECT_EQ(cost(0, ended, {0, 1}), of_test(0));
+  }
+}
+
+// A case has a result, and no other had begun: the worker ended by itself.
+TEST(TheCostOfADeath, BetweenTwoCasesIsPaid) {
+  EXPECT_EQ(cost(3, true, {5, 4}), of_test(5)) << "by the next";
+  EXPECT_EQ(cost(3, true, {}), kTheLast) << "or the last";
+}
+
+// It was silent, wrote its result while that was noticed, and was ended.
+TEST(TheCostOfADeath, IsNothingWhereItWentOn) {
+  EXPECT_EQ(cost(3, false, {5}), kNothing);
+  EXPECT_EQ(cost(3, false, {}), kNothing);
+}
+
+TEST(TheCostOfADeath, BeforeTheFirstCaseIsItsStart) {
+  for (const bool ended : {false, true}) {
+    EXPECT_EQ(cost(-1, ended, {0, 1}), kItsStart);
+    EXPECT_EQ(cost(-1, ended, {}), kItsStart);
+  }
+}
+
 // What rank 0 says when it is interrupted beside rank 1, which does this.
 RankStatus said_beside(const std::function<void(const StatusFile&)>& rank_1, bool ends) {
   const testing::Folder folder;
