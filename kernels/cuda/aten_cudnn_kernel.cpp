@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/ATen.h>
 
-#include <algorithm>
-
 #include "cp/attention/attention_kernel.h"
 #include "cp/device/cuda_library.h"
 #include "kernels/cuda/cudnn_graph.h"
@@ -17,13 +15,7 @@ namespace {
 class AtenCudnn final : public StripKernel {
  public:
   std::optional<std::string> refuses(const BlockShape& shape) const override {
-    if (shape.dtype != at::kBFloat16 && shape.dtype != at::kHalf)
-      return std::string("kernel aten-cudnn computes bf16 and fp16, not ") +
-             c10::toString(shape.dtype);
-    const int64_t most = cudnn_most_channels(shape.device);
-    if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || std::max(shape.dim, shape.dim_v) > most)
-      return "kernel aten-cudnn needs dim and dim_v in multiples of 8 up to " + std::to_string(most) + " on this GPU; got " +
-             std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
+    if (auto refused = cudnn_refuses("aten-cudnn", shape)) return refused;
     for (const Strip& strip : shape.visibility.strips())
       if (strip.kind == Strip::Kind::kBand ||
           (strip.kind != Strip::Kind::kFull && strip.rows != strip.columns))

@@ -7,6 +7,7 @@
 #include <ATen/cudnn/Handle.h>
 #include <cudnn_frontend.h>
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -161,8 +162,13 @@ void execute(const Plan& plan, const Named& tensors) {
 
 }  // namespace
 
-int64_t cudnn_most_channels(at::Device device) {
-  return at::cuda::getDeviceProperties(device.index())->major == 9 ? 256 : 128;
+std::optional<std::string> cudnn_refuses(const std::string& kernel, const BlockShape& shape) {
+  if (shape.dtype != at::kBFloat16 && shape.dtype != at::kHalf)
+    return "kernel " + kernel + " computes bf16 and fp16, not " + c10::toString(shape.dtype);
+  const int64_t most = at::cuda::getDeviceProperties(shape.device.index())->major == 9 ? 256 : 128;
+  if (shape.dim % 8 == 0 && shape.dim_v % 8 == 0 && std::max(shape.dim, shape.dim_v) <= most) return std::nullopt;
+  return "kernel " + kernel + " needs dim and dim_v in multiples of 8 up to " + std::to_string(most) + " on this GPU; got " +
+         std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
 }
 
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse) {

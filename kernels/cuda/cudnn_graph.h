@@ -4,6 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+#include <string>
+
+#include "cp/attention/attention_kernel.h"
 #include "cp/layout/strips.h"
 
 namespace ringcheck {
@@ -16,8 +20,9 @@ struct CudnnCall {
   at::Tensor q, k, v;
 };
 
-// The largest dim and dim_v of attention on this device: 256 on Hopper GPUs, 128 on others (cuDNN's support matrix).
-int64_t cudnn_most_channels(at::Device device);
+// Why cuDNN has no attention of this dtype or these dims, for the kernel of this name, or nothing: bf16 and fp16, multiples
+// of 8 up to 256 on Hopper GPUs and up to 128 on others (cuDNN's support matrix).
+std::optional<std::string> cudnn_refuses(const std::string& kernel, const BlockShape& shape);
 
 // Writes out, in the dtype of q, and the natural LSE [batch, heads, queries], float32, contiguous.
 void cudnn_forward(const CudnnCall& call, const at::Tensor& out, const at::Tensor& lse);

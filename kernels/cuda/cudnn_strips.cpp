@@ -48,12 +48,7 @@ void in_parts(const CudnnCall& call, const CudnnSaved& saved, const CudnnGradien
 }  // namespace
 
 std::optional<std::string> CudnnStrips::refuses(const BlockShape& shape) const {
-  if (shape.dtype != at::kBFloat16 && shape.dtype != at::kHalf)
-    return "kernel " + name_ + " computes bf16 and fp16, not " + c10::toString(shape.dtype);
-  const int64_t most = cudnn_most_channels(shape.device);
-  if (shape.dim % 8 != 0 || shape.dim_v % 8 != 0 || std::max(shape.dim, shape.dim_v) > most)
-    return "kernel " + name_ + " needs dim and dim_v in multiples of 8 up to " + std::to_string(most) + " on this GPU; got " +
-           std::to_string(shape.dim) + " and " + std::to_string(shape.dim_v);
+  if (auto refused = cudnn_refuses(name_, shape)) return refused;
   for (const Strip& strip : shape.visibility.strips()) {
     if (strip.rows == 1 && strip.columns == 1)
       return "kernel " + name_ + " does not compute one query with one key; use kernel fa2 or tiled";

@@ -19,7 +19,7 @@ struct Results {
 
 // Attention of equal scores from its definition. p: 1 / n_i where i sees j. Every number is an
 // integer of far less than 53 bits over a power of two, so float64 is exact. With magnitudes, each
-// term counts by its absolute value.
+// term of a gradient counts by its absolute value; those of O are not negative.
 Results attend(const Head& h, const at::Tensor& p, double scale, bool magnitudes) {
   const auto term = [&](const at::Tensor& x) { return magnitudes ? x.abs() : x; };
   const at::Tensor o = p.matmul(h.v);

@@ -104,6 +104,13 @@ TEST(Ownership, SaysWhereItCannotCount) {
   EXPECT_FALSE(some.findings.empty());
 }
 
+// A kernel whose partial results are in 16 bits rounds more than once where they are merged.
+TEST(Snap, DoesNotJudgeWhatIsRoundedBeforeItIsMerged) {
+  const std::string text = "ring:p2p/full/P3/hq2/hkv1/s64/d16/bf16/scale:0.25/snap/";
+  EXPECT_EQ(judged("snap", (text + "flash").c_str()).status, Status::kNotApplicable);
+  EXPECT_EQ(judged("snap", (text + "plain").c_str()).status, Status::kPass);
+}
+
 // What remains of a P of 1e-39 is nothing: within the bound, and no alarm of the 8 sigma either.
 TEST(Extremes, AProbabilityThatUnderflowsIsNoAlarm) {
   EXPECT_EQ(judged("extremes", "ulysses/striped[1]/flash/docfull[1,1:2,2,2:3]/P7/b3/hq28/hkv14/s8/d128/bf16/"
