@@ -32,6 +32,7 @@
 #include "cp/worlds/job.h"
 #include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
+#include "parity/judge/devices/on_devices.h"
 #include "parity/judge/runner.h"
 #include "parity/subject/python/json_socket.h"
 #include "parity/subject/python/stacks.h"
@@ -41,6 +42,8 @@ namespace {
 
 // The supervisor decides what hangs; this only bounds a worker that has lost it.
 constexpr std::chrono::hours kOwnDeadline{12};
+
+constexpr double kKept = 1 << 30;  // bytes of a GPU that a worker keeps from one case to the next, for speed
 
 struct Options {
   std::string cases, deck, status, results, oracles, planted, inspect, plugin, bundles;
@@ -157,6 +160,7 @@ int run_threads(const Options& options) {
       status.begin(rank, static_cast<int>(i));
     try {
       results.write(i, judged(cases[i], run));
+      if (parity::device_type_of(cases[i]) != at::kCPU) parity::give_back_kept(kKept);
     } catch (const std::exception& error) {
       status.failed(0, RankState::kThrew, error.what());
       std::cerr << error.what() << std::endl;

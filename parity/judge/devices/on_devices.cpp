@@ -33,6 +33,13 @@ void connect(const std::vector<at::Device>& devices) {
         at::zeros({1}, at::TensorOptions(one)).to(other).to(one);
 }
 
+// What LibTorch's allocator has taken and hands out to nobody at the moment.
+double kept_memory(at::Device gpu) {
+  constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  const auto stats = c10::getDeviceAllocator(gpu.type())->getDeviceStats(gpu.index());
+  return static_cast<double>(stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current);
+}
+
 }  // namespace
 
 void on_devices(const std::vector<at::Device>& devices, int64_t count,
@@ -94,12 +101,13 @@ std::vector<at::Device> having(const std::vector<at::Device>& devices, double by
 }
 
 double spare_memory(at::Device gpu) {
-  using c10::CachingAllocator::StatType;
-  constexpr auto kAll = static_cast<size_t>(StatType::AGGREGATE);
-  c10::DeviceAllocator* allocator = c10::getDeviceAllocator(gpu.type());
-  const auto stats = allocator->getDeviceStats(gpu.index());
-  const int64_t kept = stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current;
-  return static_cast<double>(allocator->getMemoryInfo(gpu.index()).first) + static_cast<double>(kept);
+  return static_cast<double>(c10::getDeviceAllocator(gpu.type())->getMemoryInfo(gpu.index()).first) + kept_memory(gpu);
+}
+
+void give_back_kept(double most) {
+  const std::vector<at::Device> gpus = devices_from({at::kCUDA, 0});
+  if (std::ranges::any_of(gpus, [&](at::Device gpu) { return kept_memory(gpu) > most; }))
+    c10::getDeviceAllocator(at::kCUDA)->emptyCache();
 }
 
 }  // namespace ringcheck::parity

@@ -31,4 +31,8 @@ std::vector<at::Device> having(const std::vector<at::Device>& devices, double by
 // Bytes that the driver of a GPU, or LibTorch's allocator, would hand out.
 double spare_memory(at::Device gpu);
 
+// Gives back to the drivers of all GPUs what LibTorch's allocator keeps of them for later, where that is more than so
+// many bytes on one: other processes may need it.
+void give_back_kept(double most);
+
 }  // namespace ringcheck::parity

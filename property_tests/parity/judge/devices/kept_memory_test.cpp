@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+// What the allocator keeps of a GPU is given back to its driver where it is much. On GPUs only: with
+// RINGCHECK_TEST_DEVICE=cpu this is skipped.
+#include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <gtest/gtest.h>
+
+#include "parity/judge/devices/on_devices.h"
+#include "property_tests/test_device.h"
+
+namespace ringcheck {
+namespace {
+
+constexpr double kMebi = 1 << 20;
+
+double free_of_driver(at::Device gpu) {
+  return static_cast<double>(c10::getDeviceAllocator(gpu.type())->getMemoryInfo(gpu.index()).first);
+}
+
+TEST(KeptMemory, IsGivenBackWhereItIsMuch) {
+  if (test_device_type() != at::kCUDA) GTEST_SKIP() << "there is none of a GPU: set RINGCHECK_TEST_DEVICE=cuda";
+  const at::Device gpu = test_device();
+  constexpr int64_t kBytes = 512 << 20;
+  parity::give_back_kept(0);
+  const at::Tensor held = at::ones({kBytes}, at::TensorOptions(gpu).dtype(at::kByte));
+  at::ones({kBytes}, held.options());  // kept from here on
+  const double before = free_of_driver(gpu), spare = parity::spare_memory(gpu);
+  EXPECT_GE(spare, before + kBytes);
+  parity::give_back_kept(1024 * kMebi);
+  EXPECT_EQ(free_of_driver(gpu), before) << "512 MiB are not more than 1024";
+  parity::give_back_kept(256 * kMebi);
+  EXPECT_GE(free_of_driver(gpu), before + kBytes);
+  EXPECT_EQ(parity::spare_memory(gpu), spare) << "it could be had all the time";
+  EXPECT_EQ(held.sum().item<int64_t>(), kBytes) << "what is in use stays";
+}
+
+}  // namespace
+}  // namespace ringcheck
