@@ -60,8 +60,9 @@ class Rank {
         report_(report),
         own_(std::max(0, launcher.rank), report ? report->record.status_path() : ""),
         watchdog_(std::max(0, launcher.rank), exit_codes::kDead, [this](const std::string& why) {
-          parity::show_lent_stack();
-          last_words(RankState::kTimedOut, "hang: " + why);
+          own_.failed(RankState::kTimedOut, "hang: " + why);
+          parity::show_lent_stack();  // by a signal, of which a call in Python may fail
+          if (report_ != nullptr) report_->record.make_files();
         }) {}
 
   int operator()() {
@@ -163,11 +164,6 @@ class Rank {
     const int code = report_->end(std::move(results));
     report_->record.remove();
     return code;
-  }
-
-  void last_words(RankState state, const std::string& why) const {
-    own_.failed(state, why);
-    if (report_ != nullptr) report_->record.make_files();
   }
 
   int fail(RankState state, const std::string& why) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -161,7 +162,10 @@ void StatusFile::done(int rank) const {
 }
 
 void StatusFile::failed(int rank, RankState state, const std::string& note) const {
+  static std::mutex saying;  // a watchdog may speak beside the thread that it watches
+  const std::lock_guard lock(saying);
   RankStatus& record = at(rank);
+  if (record.state == RankState::kThrew || record.state == RankState::kTimedOut) return;
   copy(record.note, note.c_str());
   record.state = state;
   touch(record);

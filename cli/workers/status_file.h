@@ -52,6 +52,7 @@ class StatusFile {
   void begin(int rank, int test) const;
   void enter(int rank, const Operation& operation) const;
   void done(int rank) const;
+  // It threw or timed out. The first word on a case stands: what ends it may make other threads of it fail.
   void failed(int rank, RankState state, const std::string& note) const;
 
   // From now on a signal that kills this process is noted in the record of the rank whose thread

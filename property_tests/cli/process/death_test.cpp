@@ -149,6 +149,24 @@ TEST(TheCostOfADeath, BeforeTheFirstCaseIsItsStart) {
   }
 }
 
+TEST(WhatARankSaysOfItsEnd, StandsUntilItBeginsAnotherCase) {
+  const testing::Folder folder;
+  const StatusFile status = StatusFile::create(folder.file("status"), 2);
+  for (const auto& [first, second] : {std::pair(RankState::kTimedOut, RankState::kThrew),
+                                      std::pair(RankState::kThrew, RankState::kTimedOut)}) {
+    status.begin(0, 4);
+    status.failed(0, first, "first");
+    const RankStatus said = status.read(0);
+    status.failed(0, second, "second");
+    EXPECT_EQ(status.read(0).state, first);
+    EXPECT_STREQ(status.read(0).note, "first");
+    EXPECT_EQ(status.read(0).when, said.when) << "ranks are told apart by when they said it";
+  }
+  status.begin(1, 4);
+  status.failed(1, RankState::kThrew, "another rank");
+  EXPECT_STREQ(status.read(1).note, "another rank");
+}
+
 // What rank 0 says when it is interrupted beside rank 1, which does this.
 RankStatus said_beside(const std::function<void(const StatusFile&)>& rank_1, bool ends) {
   const testing::Folder folder;
