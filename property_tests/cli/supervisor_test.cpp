@@ -147,6 +147,34 @@ TEST_F(Supervisor, WhereNoWorkerStartsTheirCasesAreSkippedAndSaidSo) {
   }
 }
 
+// An mpirun that says of its first case what a right one did, and ends: between two cases, or after the last one.
+TEST_F(Supervisor, ADeathBetweenTwoCasesCostsTheNextOrTheLast) {
+  const std::string other = kSmallMpi + "/seed2";
+  start({"--case", kSmallMpi});
+  EXPECT_EQ(end().code, 0);
+  write_text(folder_.file("line"), json{{"index", 0}, {"case", cases()[0]}}.dump() + "\n");
+  write_text(folder_.file("mpirun"), R"(#!/bin/sh
+while [ $# -gt 0 ]; do
+  case $1 in --results) results=$2 ;; --status) status=$2 ;; esac
+  shift
+done
+printf '\001\000\000\000\001\000\000\000\000\000\000\000' | dd of="$status" conv=notrunc 2>/dev/null  # process 1 runs test 0
+cat ")" + folder_.file("line") + R"(" >>"$results"
+exit 3
+)");
+  std::filesystem::permissions(folder_.file("mpirun"), std::filesystem::perms::owner_all);
+  const std::map<std::string, std::string> first{{"PATH", folder_.path() + ":/usr/bin:/bin"}};
+  start({"--case", kSmallMpi, "--case", other}, first);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "pass");
+  EXPECT_EQ(cases()[1]["verdict"], "crash");
+  EXPECT_THAT(cases()[1]["reason"].get<std::string>(), HasSubstr("the worker ended with exit code 3"));
+  start({"--case", kSmallMpi}, first);
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "crash");
+  EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("after its last case the worker ended with exit code 3"));
+}
+
 TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {
   start({"--case", kLargeThread});
   ::kill(worker(-1), SIGSEGV);
