@@ -105,9 +105,10 @@ double spare_memory(at::Device gpu) {
 }
 
 void give_back_kept(double most) {
+  c10::DeviceAllocator* allocator = c10::getDeviceAllocator(at::kCUDA);
+  if (!allocator->initialized()) return;  // this process has computed nothing there
   const std::vector<at::Device> gpus = devices_from({at::kCUDA, 0});
-  if (std::ranges::any_of(gpus, [&](at::Device gpu) { return kept_memory(gpu) > most; }))
-    c10::getDeviceAllocator(at::kCUDA)->emptyCache();
+  if (std::ranges::any_of(gpus, [&](at::Device gpu) { return kept_memory(gpu) > most; })) allocator->emptyCache();
 }
 
 }  // namespace ringcheck::parity
