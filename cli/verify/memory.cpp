@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/memory.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "cli/doctor/probe.h"

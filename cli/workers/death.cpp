@@ -155,14 +155,6 @@ Death explain(const Remains& remains) {
                    reports::seconds_text(remains.silent_seconds));
 }
 
-Cost cost_of(const Death& death, bool ended, const std::vector<size_t>& pending) {
-  if (death.test < 0) return {Cost::Of::kStart};
-  const auto running = static_cast<size_t>(death.test);
-  if (std::ranges::find(pending, running) != pending.end()) return {Cost::Of::kPending, running};
-  if (!ended) return {Cost::Of::kNothing};
-  return pending.empty() ? Cost{Cost::Of::kLastDone} : Cost{Cost::Of::kPending, pending.front()};
-}
-
 Death explain_launched(const std::vector<RankStatus>& ranks) {
   const Remains remains = collect(ranks, {}, 0, "");
   const auto first = first_of(ranks, [](const RankStatus& rank) { return rank.state == RankState::kInterrupted; });
@@ -188,6 +180,14 @@ Death explain_launched(const std::vector<RankStatus>& ranks) {
     return blame(remains, *first, reports::Status::kSkipped, "interrupted by " + name);
   return blame(remains, *first, reports::Status::kCrash,
                "ended by " + name + "; what ranks of other machines did is not known");
+}
+
+Cost cost_of(const Death& death, bool ended, const std::vector<size_t>& pending) {
+  if (death.test < 0) return {Cost::Of::kStart};
+  const auto running = static_cast<size_t>(death.test);
+  if (std::ranges::find(pending, running) != pending.end()) return {Cost::Of::kPending, running};
+  if (!ended) return {Cost::Of::kNothing};
+  return pending.empty() ? Cost{Cost::Of::kLastDone} : Cost{Cost::Of::kPending, pending.front()};
 }
 
 }  // namespace ringcheck::cli

@@ -32,10 +32,13 @@ struct Death {
 };
 Death explain(const Remains& remains);
 
-// What a death costs, of the cases that its group took and has no result of (`pending`, in the order taken): the one
-// that was running; nothing, where the group was silent between two and went on before it was ended; where it
-// ended by itself (`ended`) between two the next, or the last that it did, for no death may go unseen. A group that
-// never began a case did not start.
+// The same of ranks that a launcher started, when the first of them has ended. Those on other
+// machines are idle here: nothing is known of them. Skipped where somebody ended all of them.
+Death explain_launched(const std::vector<RankStatus>& ranks);
+
+// What a death costs, of the cases that its group took and has no result of (`pending`): the one that was running. Between
+// two cases the next one that is pending, or the last that it did, where the group ended by itself (`ended`); nothing where it was
+// silent, whether or not it would have gone on. A group that never began a case did not start.
 struct Cost {
   enum class Of { kNothing, kPending, kLastDone, kStart };
   Of of = Of::kNothing;
@@ -43,9 +46,5 @@ struct Cost {
   bool operator==(const Cost&) const = default;
 };
 Cost cost_of(const Death& death, bool ended, const std::vector<size_t>& pending);
-
-// The same of ranks that a launcher started, when the first of them has ended. Those on other
-// machines are idle here: nothing is known of them. Skipped where somebody ended all of them.
-Death explain_launched(const std::vector<RankStatus>& ranks);
 
 }  // namespace ringcheck::cli

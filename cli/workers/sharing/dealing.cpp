@@ -18,7 +18,7 @@ namespace {
 // takes to plan the shapes of a case.
 constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 1;
 constexpr double kMebi = 1 << 20;
-constexpr double kSmall = 256 * kMebi, kMedium = 4096 * kMebi;  // bytes of scores
+constexpr double kSmall = 256 * kMebi, kMedium = 4096 * kMebi;  // bytes of scores, or of q
 constexpr double kMemoryOfWorker = 4096 * kMebi;  // of a GPU, while it judges what is small
 
 constexpr double kShortestDeadline = 30, kTimesPredicted = 20;

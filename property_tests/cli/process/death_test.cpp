@@ -136,8 +136,8 @@ TEST(TheCostOfADeath, BetweenTwoCasesIsPaid) {
   EXPECT_EQ(cost(3, true, {}), kTheLast) << "or the last";
 }
 
-// It was silent, wrote its result while that was noticed, and was ended.
-TEST(TheCostOfADeath, IsNothingWhereItWentOn) {
+// It was silent, and the case that it is blamed for has a result: written while that was noticed, or before.
+TEST(TheCostOfADeath, IsNothingWhereASilentGroupHasTheResult) {
   EXPECT_EQ(cost(3, false, {5}), kNothing);
   EXPECT_EQ(cost(3, false, {}), kNothing);
 }

@@ -5,8 +5,6 @@
 // turned back, by what the angle of the last position may be off.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "parity/judge/conservation/conservation_evidence.h"
 
 namespace ringcheck {
