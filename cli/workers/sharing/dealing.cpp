@@ -71,7 +71,7 @@ Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& in
   return dealt;
 }
 
-size_t workers_of_medium(int jobs) { return static_cast<size_t>(std::max(1, jobs / 3)); }
+size_t workers_of_medium(int jobs) { return static_cast<size_t>(std::clamp(jobs / 3, 1, 4)); }
 
 // Ranks wait for each other: one worker more than cores fills what they leave idle; on a GPU they wait for other
 // processes, too.

@@ -22,7 +22,7 @@ struct Dealt {
 };
 Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& indexes);
 
-// A third of the workers, or one.
+// A third of the workers, one at least and four at most: each takes some GiB of a GPU.
 size_t workers_of_medium(int jobs);
 
 // Workers at a time, where nobody says how many: one more than cores, up to 8, or 12 on GPUs; there, one for each

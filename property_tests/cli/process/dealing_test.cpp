@@ -55,8 +55,8 @@ TEST(Dealing, BeginsWithWhatTakesLongest) {
   EXPECT_EQ(dealt.medium, std::vector<size_t>());
 }
 
-TEST(WorkersOfMedium, AreAThirdOrOne) {
-  for (const auto& [jobs, workers] : {std::pair{1, 1U}, {2, 1U}, {5, 1U}, {6, 2U}, {12, 4U}})
+TEST(WorkersOfMedium, AreAThirdFromOneToFour) {
+  for (const auto& [jobs, workers] : {std::pair{1, 1U}, {2, 1U}, {5, 1U}, {6, 2U}, {12, 4U}, {64, 4U}})
     EXPECT_EQ(workers_of_medium(jobs), workers) << jobs;
 }
 
