@@ -182,12 +182,14 @@ Death explain_launched(const std::vector<RankStatus>& ranks) {
                "ended by " + name + "; what ranks of other machines did is not known");
 }
 
-Cost cost_of(const Death& death, bool ended, const std::vector<size_t>& pending) {
-  if (death.test < 0) return {Cost::Of::kStart};
+Cost cost_of(const Death& death, const Accounts& accounts) {
+  const auto& [done, pending_then, pending] = accounts;
   const auto running = static_cast<size_t>(death.test);
-  if (std::ranges::find(pending, running) != pending.end()) return {Cost::Of::kPending, running};
-  if (!ended) return {Cost::Of::kNothing};
-  return pending.empty() ? Cost{Cost::Of::kLastDone} : Cost{Cost::Of::kPending, pending.front()};
+  const auto runs = [&](const std::vector<size_t>& tests) { return std::ranges::find(tests, running) != tests.end(); };
+  if (death.test < 0 || (done.empty() && pending.empty())) return {Cost::Of::kStart};
+  if (runs(pending)) return {Cost::Of::kTest, running};
+  if (runs(pending_then)) return {Cost::Of::kNothing};
+  return {Cost::Of::kTest, pending.empty() ? done.back() : pending.front()};
 }
 
 }  // namespace ringcheck::cli

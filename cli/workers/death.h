@@ -36,15 +36,20 @@ Death explain(const Remains& remains);
 // machines are idle here: nothing is known of them. Skipped where somebody ended all of them.
 Death explain_launched(const std::vector<RankStatus>& ranks);
 
-// What a death costs, of the cases that its group took and has no result of (`pending`): the one that was running. Between
-// two cases the next one that is pending, or the last that it did, where the group ended by itself (`ended`); nothing where it was
-// silent, whether or not it would have gone on. A group that never began a case did not start.
+// The cases of a group: those that have a result, as they came, and those that it took and that have none: when it was found
+// dead or silent, and since it was ended.
+struct Accounts {
+  std::vector<size_t> done, pending_then, pending;
+};
+
+// What a death costs: the case that was running, or nothing where that has got its result meanwhile. Between two cases the next
+// one that is pending, or else the last that was done. A group that never began a case did not start.
 struct Cost {
-  enum class Of { kNothing, kPending, kLastDone, kStart };
+  enum class Of { kNothing, kTest, kStart };
   Of of = Of::kNothing;
-  size_t test = 0;  // kPending
+  size_t test = 0;  // kTest
   bool operator==(const Cost&) const = default;
 };
-Cost cost_of(const Death& death, bool ended, const std::vector<size_t>& pending);
+Cost cost_of(const Death& death, const Accounts& accounts);
 
 }  // namespace ringcheck::cli

@@ -140,6 +140,11 @@ void StatusFile::touch(RankStatus& record) const {
   std::atomic_ref(record.progress).fetch_add(1, std::memory_order_release);
 }
 
+void StatusFile::begin_world(int ranks, int test) const {
+  for (int rank = ranks; rank < ranks_; ++rank) at(rank).state = RankState::kIdle;
+  for (int rank = ranks; rank-- > 0;) begin(rank, test);
+}
+
 void StatusFile::begin(int rank, int test) const {
   RankStatus& record = at(rank);
   record.pid = ::getpid();

@@ -48,6 +48,8 @@ class StatusFile {
   int ranks() const { return ranks_; }
   RankStatus read(int rank) const;
 
+  // A case of so many ranks begins; the others have no part in it.
+  void begin_world(int ranks, int test) const;
   // The rank begins a case, or is about to do something.
   void begin(int rank, int test) const;
   void enter(int rank, const Operation& operation) const;

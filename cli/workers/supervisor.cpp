@@ -98,8 +98,7 @@ class Supervision {
 
   void finish(size_t index, CaseResult result) {
     const std::lock_guard lock(finishing_);
-    if (options_.finished)
-      options_.finished(result);
+    if (options_.finished && !results_[index]) options_.finished(result);
     results_[index] = std::move(result);
   }
 
@@ -173,16 +172,18 @@ class Supervision {
         break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
+    const Indexes pending_then = taken.pending;
     std::optional<Death> death;
-    const bool ended = workers.poll().has_value();
     if (Interrupts::noted() == 0 && !stopping_) death = death_of(workers, seconds_since(alive));
+    const std::string how = how_it_ended(workers);
     workers.end();
     take(workers, pile, taker, taken);
-    const Cost cost = death ? cost_of(*death, ended, taken.pending) : Cost{};
-    if (death) bury(*death, cost, workers.output(), seconds_since(alive), pile, taken);
-    for (const size_t place : taken.pending) pile.deck.put_back(place);
+    const Cost cost = death ? cost_of(*death, {taken.done, pending_then, taken.pending}) : Cost{};
+    if (cost.of == Cost::Of::kTest) charge(pile, cost.test, *death, seconds_since(alive), workers.output());
+    for (const size_t place : taken.pending)
+      if (cost != Cost{Cost::Of::kTest, place}) pile.deck.put_back(place);
     const bool started = cost.of != Cost::Of::kStart;
-    if (!started) did_not_start(pile, tests_devices, workers.output());
+    if (!started) did_not_start(pile, tests_devices, how, workers.output());
     return started;
   }
 
@@ -215,37 +216,30 @@ class Supervision {
     return explain(collect(workers.ranks(), workers.poll(), silent, output));
   }
 
-  void bury(const Death& death, const Cost& cost, const std::string& output, double silent, const Pile& pile,
-            Taken& taken) {
-    if (cost.of == Cost::Of::kLastDone) spoil(pile, taken, death.verdict, death.reason, output);
-    if (cost.of != Cost::Of::kPending) return;
-    CaseResult result = to_result(pile.cases[cost.test], death.verdict, death.reason);
-    result.seconds = silent;
+  static std::string how_it_ended(WorkerGroup& workers) {
+    const std::optional<Ended> ended = workers.poll();
+    return ended ? "it ended with " + ended->text() : "it gave no sign of life";
+  }
+
+  // The case is no pass, whatever its result was so far.
+  void charge(const Pile& pile, size_t place, const Death& death, double seconds, const std::string& output) {
+    CaseResult result = to_result(pile.cases[place], death.verdict, death.reason);
+    result.seconds = seconds;
     result.findings = death.findings;
     result.log = tail(output, 4000);
-    std::erase(taken.pending, cost.test);
-    finish(pile.indexes[cost.test], std::move(result));
+    finish(pile.indexes[place], std::move(result));
   }
 
   // What is left goes to the other workers, where there are any, and is skipped in the end: but at once where the
   // GPUs are not tested then.
-  void did_not_start(Pile& pile, bool tests_devices, const std::string& output) {
-    const std::string reason = "the worker did not start: " + in_a_line(output);
+  void did_not_start(Pile& pile, bool tests_devices, const std::string& how, const std::string& output) {
+    const std::string reason = "the worker did not start: " + how + "; " + in_a_line(output);
     {
       const std::lock_guard lock(finishing_);
       pile.not_started = reason;
     }
     if (tests_devices && skip_rest(pile, reason) == 0)
       throw parity::SelfTestFailed("the GPUs were not tested, as " + reason);
-  }
-
-  // The last case of a worker that has ended badly after it is no pass.
-  void spoil(const Pile& pile, const Taken& taken, Status verdict, const std::string& reason, const std::string& output) {
-    const std::lock_guard lock(finishing_);
-    CaseResult& result = *results_[pile.indexes[taken.done.back()]];
-    result.verdict = verdict;
-    result.reason = reason;
-    result.log = tail(output, 4000);
   }
 
   // A worker has to end as well. One that came too late for a case is not waited for, unless it tests the GPUs.
@@ -260,10 +254,11 @@ class Supervision {
     const std::optional<Ended> ended = workers.poll();
     if (ended && ended->well()) return;
     check_self_test(workers);
-    if (idle) return did_not_start(pile, tests_devices, workers.output());
-    spoil(pile, taken, ended ? Status::kCrash : Status::kHang,
-          "after its last case the worker " + (ended ? "ended with " + ended->text() : std::string("did not end")),
-          workers.output());
+    if (idle) return did_not_start(pile, tests_devices, how_it_ended(workers), workers.output());
+    Death death;
+    death.verdict = ended ? Status::kCrash : Status::kHang;
+    death.reason = "after its last case the worker " + (ended ? "ended with " + ended->text() : std::string("did not end"));
+    charge(pile, taken.done.back(), death, seconds_since(begin), workers.output());
   }
 
   double allowed_silence(const Pile& pile, const Taken& taken, bool started) const {

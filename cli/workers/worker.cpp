@@ -156,8 +156,7 @@ int run_threads(const Options& options) {
   const Deck deck = Deck::open(options.deck);
   while (const std::optional<size_t> taken = deck.take(options.taker)) {
     const size_t i = *taken;
-    for (int rank = cases[i].world; rank-- > 0;)
-      status.begin(rank, static_cast<int>(i));
+    status.begin_world(cases[i].world, static_cast<int>(i));
     try {
       results.write(i, judged(cases[i], run));
       if (parity::device_type_of(cases[i]) != at::kCPU) parity::give_back_kept(kKept);

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "cli/workers/status_file.h"
 #include "property_tests/asan_options.h"
 #include "property_tests/cli/program.h"
 
@@ -79,6 +80,29 @@ class Supervisor : public ::testing::Test {
     return ran;
   }
 
+  // For PATH: an mpirun that does this.
+  std::string with_mpirun(const std::string& script) {
+    write_text(folder_.file("mpirun"), "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(folder_.file("mpirun"), std::filesystem::perms::owner_all);
+    return folder_.path() + ":/usr/bin:/bin";
+  }
+
+  // One that says that its rank 0 is in its first case, which passed, and then does this.
+  std::string with_mpirun_of_one_case(const std::string& then) {
+    start({"--case", kSmallMpi});
+    EXPECT_EQ(end().code, 0);
+    write_text(folder_.file("line"), json{{"index", 0}, {"case", cases()[0]}}.dump() + "\n");
+    cli::StatusFile::create(folder_.file("said"), 1).begin(0, 0);
+    return with_mpirun(R"(
+while [ $# -gt 0 ]; do
+  case $1 in --results) results=$2 ;; --status) status=$2 ;; esac
+  shift
+done
+dd if=")" + folder_.file("said") + R"(" of="$status" conv=notrunc 2>/dev/null
+cat ")" + folder_.file("line") + R"(" >>"$results"
+)" + then);
+  }
+
   json cases() const { return json::parse(read_text(folder_.file("json"))).at("cases"); }
 
   Folder folder_;
@@ -129,10 +153,12 @@ TEST_F(Supervisor, AWorkerThatDoesNotStartCostsNoCase) {
   for (const json& test : cases()) EXPECT_EQ(test["verdict"], "pass") << test["reason"];
 }
 
+// Each with the reason of its own worker.
 TEST_F(Supervisor, WhereNoWorkerStartsTheirCasesAreSkippedAndSaidSo) {
   std::vector<std::string> words{"--jobs", "2"};
   for (int seed = 1; seed <= 4; ++seed) words.insert(words.end(), {"--case", kSmallThread + "/seed" + std::to_string(seed)});
-  start(words);
+  words.insert(words.end(), {"--case", kSmallMpi});
+  start(words, {{"PATH", with_mpirun("echo no slots today; exit 1")}});
   std::set<pid_t> killed;
   ASSERT_TRUE(wait_until(60, [&] {
     for (const Found& worker : program_->workers())
@@ -140,30 +166,20 @@ TEST_F(Supervisor, WhereNoWorkerStartsTheirCasesAreSkippedAndSaidSo) {
     return killed.size() == 2;
   }));
   EXPECT_EQ(end().code, 77);
-  ASSERT_EQ(cases().size(), 4U);
+  ASSERT_EQ(cases().size(), 5U);
   for (const json& test : cases()) {
     EXPECT_EQ(test["verdict"], "skipped");
-    EXPECT_THAT(test["reason"].get<std::string>(), HasSubstr("the worker did not start"));
+    EXPECT_THAT(test["reason"].get<std::string>(),
+                HasSubstr(test["name"].get<std::string>().find("/mpi/") != std::string::npos
+                              ? "the worker did not start: it ended with exit code 1; no slots today"
+                              : "the worker did not start: it ended with signal 9 (Killed)"));
   }
 }
 
 // An mpirun that says of its first case what a right one did, and ends: between two cases, or after the last one.
 TEST_F(Supervisor, ADeathBetweenTwoCasesCostsTheNextOrTheLast) {
   const std::string other = kSmallMpi + "/seed2";
-  start({"--case", kSmallMpi});
-  EXPECT_EQ(end().code, 0);
-  write_text(folder_.file("line"), json{{"index", 0}, {"case", cases()[0]}}.dump() + "\n");
-  write_text(folder_.file("mpirun"), R"(#!/bin/sh
-while [ $# -gt 0 ]; do
-  case $1 in --results) results=$2 ;; --status) status=$2 ;; esac
-  shift
-done
-printf '\001\000\000\000\001\000\000\000\000\000\000\000' | dd of="$status" conv=notrunc 2>/dev/null  # process 1 runs test 0
-cat ")" + folder_.file("line") + R"(" >>"$results"
-exit 3
-)");
-  std::filesystem::permissions(folder_.file("mpirun"), std::filesystem::perms::owner_all);
-  const std::map<std::string, std::string> first{{"PATH", folder_.path() + ":/usr/bin:/bin"}};
+  const std::map<std::string, std::string> first{{"PATH", with_mpirun_of_one_case("exit 3")}};
   start({"--case", kSmallMpi, "--case", other}, first);
   EXPECT_EQ(end().code, 5);
   EXPECT_EQ(cases()[0]["verdict"], "pass");
@@ -173,6 +189,15 @@ exit 3
   EXPECT_EQ(end().code, 5);
   EXPECT_EQ(cases()[0]["verdict"], "crash");
   EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("after its last case the worker ended with exit code 3"));
+}
+
+// It has told the result of its first case, and goes on with none.
+TEST_F(Supervisor, AHangBetweenTwoCasesCostsTheNext) {
+  start({"--case", kSmallMpi, "--case", kSmallMpi + "/seed2", "--deadline", deadline(2)},
+        {{"PATH", with_mpirun_of_one_case("exec sleep 1000")}});
+  EXPECT_EQ(end().code, 5);
+  EXPECT_EQ(cases()[0]["verdict"], "pass");
+  EXPECT_EQ(cases()[1]["verdict"], "hang");
 }
 
 TEST_F(Supervisor, ASegmentationFaultNamesTheSignal) {
@@ -222,9 +247,7 @@ TEST_F(Supervisor, WithoutMpirunItsCasesAreSkippedAndSaidSo) {
 }
 
 TEST_F(Supervisor, AnMpirunThatCannotStartIsSaidSo) {
-  write_text(folder_.file("mpirun"), "#!/bin/sh\necho no slots today\nexit 1\n");
-  std::filesystem::permissions(folder_.file("mpirun"), std::filesystem::perms::owner_all);
-  start({"--case", kSmallMpi, "--case", kSmallThread}, {{"PATH", folder_.path()}});
+  start({"--case", kSmallMpi, "--case", kSmallThread}, {{"PATH", with_mpirun("echo no slots today; exit 1")}});
   EXPECT_EQ(end().code, 6);
   EXPECT_THAT(cases()[0]["reason"].get<std::string>(), HasSubstr("no slots today"));
 }

@@ -113,40 +113,52 @@ TEST(LaunchedDeath, OfRanksOfOtherMachinesIsNotKnown) {
   EXPECT_THAT(death.reason, HasSubstr("other machines"));
 }
 
-// Of cases that the group took and has no result of.
-Cost cost(int running, bool ended, const std::vector<size_t>& pending) {
+Cost cost(int running, const Accounts& accounts) {
   Death death;
   death.test = running;
-  return cost_of(death, ended, pending);
+  return cost_of(death, accounts);
 }
-constexpr Cost kNothing{Cost::Of::kNothing}, kTheLast{Cost::Of::kLastDone}, kItsStart{Cost::Of::kStart};
-constexpr Cost of_test(size_t test) { return {Cost::Of::kPending, test}; }
+constexpr Cost kNothing{Cost::Of::kNothing}, kItsStart{Cost::Of::kStart};
+constexpr Cost of_test(size_t test) { return {Cost::Of::kTest, test}; }
 
 TEST(TheCostOfADeath, IsTheCaseThatWasRunning) {
-  for (const bool ended : {false, true}) {
-    EXPECT_EQ(cost(3, ended, {3}), of_test(3));
-    EXPECT_EQ(cost(3, ended, {1, 3, 5}), of_test(3)) << "not the first of those that are left";
-    EXPECT_EQ(cost(0, ended, {0, 1}), of_test(0));
-  }
+  EXPECT_EQ(cost(3, {{}, {3}, {3}}), of_test(3));
+  EXPECT_EQ(cost(3, {{2}, {1, 3, 5}, {1, 3, 5}}), of_test(3)) << "not the first of those that are left";
+  EXPECT_EQ(cost(0, {{}, {0, 1}, {0, 1}}), of_test(0));
 }
 
-// A case has a result, and no other had begun: the worker ended by itself.
+// By a group that ended, or would not have gone on.
 TEST(TheCostOfADeath, BetweenTwoCasesIsPaid) {
-  EXPECT_EQ(cost(3, true, {5, 4}), of_test(5)) << "by the next";
-  EXPECT_EQ(cost(3, true, {}), kTheLast) << "or the last";
+  EXPECT_EQ(cost(3, {{3}, {5, 4}, {5, 4}}), of_test(5)) << "by the next";
+  EXPECT_EQ(cost(3, {{2, 3}, {}, {}}), of_test(3)) << "or the last";
+  EXPECT_EQ(cost(2, {{2, 3}, {}, {}}), of_test(3)) << "whichever case it is blamed in";
 }
 
-// It was silent, and the case that it is blamed for has a result: written while that was noticed, or before.
-TEST(TheCostOfADeath, IsNothingWhereASilentGroupHasTheResult) {
-  EXPECT_EQ(cost(3, false, {5}), kNothing);
-  EXPECT_EQ(cost(3, false, {}), kNothing);
+// Its result was written after the group had been found silent.
+TEST(TheCostOfADeath, IsNothingWhereTheResultCameMeanwhile) {
+  EXPECT_EQ(cost(3, {{3}, {3, 5}, {5}}), kNothing);
+  EXPECT_EQ(cost(3, {{2, 3}, {3}, {}}), kNothing);
 }
 
 TEST(TheCostOfADeath, BeforeTheFirstCaseIsItsStart) {
-  for (const bool ended : {false, true}) {
-    EXPECT_EQ(cost(-1, ended, {0, 1}), kItsStart);
-    EXPECT_EQ(cost(-1, ended, {}), kItsStart);
+  EXPECT_EQ(cost(-1, {{}, {0, 1}, {0, 1}}), kItsStart);
+  EXPECT_EQ(cost(-1, {}), kItsStart);
+  EXPECT_EQ(cost(0, {}), kItsStart) << "of a case that is none of its own";
+}
+
+TEST(ACaseThatBegins, LeavesNoRankInTheOneBefore) {
+  const testing::Folder folder;
+  const StatusFile status = StatusFile::create(folder.file("status"), 4);
+  status.begin_world(3, 0);
+  status.begin_world(2, 1);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(status.read(rank).state, rank < 2 ? RankState::kRunning : RankState::kIdle) << rank;
+    if (rank < 2) {
+      EXPECT_EQ(status.read(rank).test, 1);
+    }
   }
+  status.begin_world(4, 2);
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(status.read(rank).test, 2);
 }
 
 TEST(WhatARankSaysOfItsEnd, StandsUntilItBeginsAnotherCase) {
