@@ -121,22 +121,4 @@ Queried Smi::query(const std::string& what, const std::vector<std::string>& fiel
   }
 }
 
-std::optional<double> least_memory(const std::vector<Row>& gpus) {
-  constexpr double kMebi = 1 << 20;
-  std::optional<double> least;
-  for (const Row& gpu : gpus)
-    if (const auto mebi = number(gpu, "memory.total")) least = std::min(least.value_or(*mebi * kMebi), *mebi * kMebi);
-  return least;
-}
-
-Shareable shareable_gpus() {
-  const auto path = find_program("nvidia-smi");
-  if (!path) return {};
-  const std::vector<Row> gpus = Smi{*path}.query("gpu", {"index", "compute_mode", "memory.total"}).rows;
-  const auto is_exclusive = [](const Row& gpu) {
-    return value(gpu, "compute_mode").value_or("").starts_with("Exclusive");
-  };
-  return {std::ranges::any_of(gpus, is_exclusive), least_memory(gpus)};
-}
-
 }  // namespace ringcheck::cli

@@ -43,14 +43,4 @@ struct Smi {
   Queried query(const std::string& what, const std::vector<std::string>& fields) const;
 };
 
-// Bytes of the one that has least, of rows with its memory.total; nothing where nobody can say.
-std::optional<double> least_memory(const std::vector<Row>& gpus);
-
-// What keeps processes from sharing the GPUs here, where somebody can say.
-struct Shareable {
-  bool by_one_only = false;      // some GPU takes only one process at a time
-  std::optional<double> memory;  // least_memory
-};
-Shareable shareable_gpus();
-
 }  // namespace ringcheck::cli

@@ -66,7 +66,7 @@ int64_t bytes_of(const std::vector<parity::Case>& cases) {
 }
 
 void check_memory(const std::vector<parity::Case>& cases) {
-  const Memory here = memory_here(false);
+  const Memory here = memory_here({});
   for (const parity::Case& test : cases)
     if (const auto reason = too_large(test, test.world, here))
       throw UsageError("the case " + *reason + ": " + parity::question_text(test));

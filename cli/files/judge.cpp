@@ -97,13 +97,14 @@ class Judgement {
   std::vector<reports::CaseResult> judged() {
     SupervisorOptions supervisor;
     supervisor.judging.sample = telling_.sample;
-    supervisor.jobs = default_jobs(selection_.cases);
+    const VisibleGpus gpus = gpus_for(selection_.cases);
+    supervisor.jobs = default_jobs(selection_.cases, gpus, cores_here());
     Progress progress(selection_.cases.size(), "cases");
     supervisor.finished = [&](const reports::CaseResult& test) {
       report_.line(test);
       progress.advance(!reports::is_bad(test.verdict));
     };
-    return supervise_what_fits(selection_.cases, supervisor);
+    return supervise_what_fits(selection_.cases, gpus, supervisor);
   }
 
   Telling telling_;

@@ -3,20 +3,21 @@
 #include "cli/verify/fitting.h"
 
 #include "cli/doctor/doctor_host.h"
-#include "cli/process/programs.h"
 #include "cli/to_result.h"
 
 namespace ringcheck::cli {
 
-Memory memory_here(bool with_its_gpus) {
-  const Memory memory{.host = host_memory()};
-  const auto smi = with_its_gpus ? find_program("nvidia-smi") : std::nullopt;
-  return smi ? with_gpus(memory, Smi{*smi}.query("gpu", {"index", "memory.total"}).rows) : memory;
+VisibleGpus gpus_for(const std::vector<parity::Case>& cases) {
+  return parity::any_on_cuda(cases) ? visible_gpus() : VisibleGpus{};
 }
 
-std::vector<reports::CaseResult> supervise_what_fits(const std::vector<parity::Case>& cases,
+Memory memory_here(const VisibleGpus& gpus) {
+  return {.host = host_memory(), .gpus = gpus.count, .gpu = gpus.memory.value_or(0)};
+}
+
+std::vector<reports::CaseResult> supervise_what_fits(const std::vector<parity::Case>& cases, const VisibleGpus& gpus,
                                                      const SupervisorOptions& options) {
-  const Memory memory = memory_here(parity::any_on_cuda(cases));
+  const Memory memory = memory_here(gpus);
   std::vector<reports::CaseResult> results(cases.size());
   std::vector<parity::Case> fitting;
   std::vector<size_t> places;

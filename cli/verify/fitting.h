@@ -4,17 +4,20 @@
 
 #include <vector>
 
+#include "cli/doctor/visible_gpus.h"
 #include "cli/verify/memory.h"
 #include "cli/workers/supervisor.h"
 
 namespace ringcheck::cli {
 
-// Of this machine: what its cgroup leaves of the host's memory, and what nvidia-smi says of GPUs, which
-// no context is made on. Of GPUs nothing where they are not asked for.
-Memory memory_here(bool with_its_gpus);
+// The visible_gpus() of this machine, where a case needs one: else none.
+VisibleGpus gpus_for(const std::vector<parity::Case>& cases);
+
+// What its cgroup leaves of the host's memory, and that of these GPUs.
+Memory memory_here(const VisibleGpus& gpus);
 
 // supervise() of those cases that fit; the others are not supported here.
-std::vector<reports::CaseResult> supervise_what_fits(const std::vector<parity::Case>& cases,
+std::vector<reports::CaseResult> supervise_what_fits(const std::vector<parity::Case>& cases, const VisibleGpus& gpus,
                                                      const SupervisorOptions& options);
 
 }  // namespace ringcheck::cli

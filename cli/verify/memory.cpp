@@ -36,12 +36,6 @@ std::string cannot(const std::string& whose, double needs, double has) {
 
 }  // namespace
 
-Memory with_gpus(Memory memory, const std::vector<Row>& gpus) {
-  memory.gpus = static_cast<int>(gpus.size());
-  memory.gpu = least_memory(gpus).value_or(0);
-  return memory;
-}
-
 double least_bytes(const parity::Case& test, int ranks) {
   const double whole = 2 * elements_of(test) * element_bytes(test);  // problem and outcome
   const bool on_gpus = device_type_of(test) != at::kCPU;

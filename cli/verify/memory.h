@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/doctor/doctor_smi.h"
 #include "parity/case/case.h"
 
 namespace ringcheck::cli {
@@ -17,9 +16,6 @@ struct Memory {
   int gpus = 0;
   double gpu = 0;  // of the smallest; 0: nobody can say
 };
-
-// With these GPUs, of whose memory.total nvidia-smi says how many MiB it is.
-Memory with_gpus(Memory memory, const std::vector<Row>& gpus);
 
 // Bytes that a case needs at least: the problem as a whole and as the shards of `ranks`, what they
 // compute, in the dtype and wider, and the outcome that is judged. The truth in float64 comes on top,

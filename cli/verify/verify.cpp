@@ -117,7 +117,8 @@ int run_supervised(const Options& options, const Selection& selection) {
                       supervised_transport(options.transport, selection.cases));
   report.begin();
   SupervisorOptions supervisor = conduct(options);
-  supervisor.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases);
+  const VisibleGpus gpus = gpus_for(selection.cases);
+  supervisor.jobs = options.jobs ? *options.jobs : default_jobs(selection.cases, gpus, cores_here());
   double work = 0;
   for (const parity::Case& test : selection.cases) work += seconds_of(test);
   std::unique_ptr<Progress> progress;
@@ -127,7 +128,7 @@ int run_supervised(const Options& options, const Selection& selection) {
     report.line(test);
     if (progress) progress->advance(!reports::is_bad(test.verdict), seconds_of(parity::parse_case(test.name)));
   };
-  std::vector<reports::CaseResult> results = supervise_what_fits(selection.cases, supervisor);
+  std::vector<reports::CaseResult> results = supervise_what_fits(selection.cases, gpus, supervisor);
   progress.reset();
   const std::string kept = std::exchange(supervisor.bundles, "");
   if (!kept.empty()) shrink_bundles(kept, supervisor, results);
@@ -164,7 +165,7 @@ int run_launched(const Options& options, const Selection& selection, const Launc
 // Of a single case: among several, one that does not fit is counted.
 void check_memory(const parity::Case& test, const std::optional<Launcher>& launcher) {
   const int here = launcher && launcher->local_size > 0 ? launcher->local_size : test.world;
-  if (const auto reason = too_large(test, here, memory_here(parity::any_on_cuda({test}))))
+  if (const auto reason = too_large(test, here, memory_here(gpus_for({test}))))
     throw UsageError("the case " + *reason + ": " + parity::to_text(test));
 }
 
@@ -233,8 +234,8 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->type_name("SECONDS");
   program
       .add_option("--jobs", options->jobs,
-                  "workers that run small cases at a time; default: one more than cores, at most 8, "
-                  "or 12 on GPUs, and 1 where one takes one process only")
+                  "workers that run small cases at a time; default: one more than cores, at most 8; on GPUs at "
+                  "most 12 and one for each 4 GiB of the smallest, and 1 where one takes one process only")
       ->check(CLI::Range(1, 64))
       ->group(group)
       ->type_name("N");

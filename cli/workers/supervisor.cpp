@@ -92,8 +92,7 @@ class Supervision {
 
   // Of `workers` that share the cores; 0, as many as there are, for one that has them alone.
   static int threads_of_worker(size_t workers) {
-    const auto cores = std::max(1U, std::thread::hardware_concurrency());
-    return workers <= 1 ? 0 : std::max(1, static_cast<int>(cores / workers));
+    return workers <= 1 ? 0 : std::max(1, static_cast<int>(cores_here() / workers));
   }
 
   void finish(size_t index, CaseResult result) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/doctor/visible_gpus.h"
 #include "cli/verify/memory.h"
 #include "parity/case/case.h"
 
@@ -89,7 +90,8 @@ TEST(FitsInMemory, OfAGpuIsWhatNvidiaSmiSays) {
   const auto gpus = [](const std::vector<std::string>& each) {
     std::vector<Row> rows;
     for (const std::string& total : each) rows.push_back({{"index", std::to_string(rows.size())}, {"memory.total", total}});
-    return with_gpus({}, rows);
+    const VisibleGpus visible = visible_of(rows, {}, "");
+    return Memory{.gpus = visible.count, .gpu = visible.memory.value_or(0)};
   };
   const std::string just = std::to_string(mebi), less = std::to_string(mebi - 1), more = "999999";
   EXPECT_EQ(gpus({just}).gpu, static_cast<double>(of_ranks(c)));

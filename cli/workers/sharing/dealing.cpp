@@ -8,7 +8,6 @@
 #include <thread>
 #include <variant>
 
-#include "cli/doctor/doctor_smi.h"
 #include "parity/case/case_space.h"
 
 namespace ringcheck::cli {
@@ -75,12 +74,11 @@ size_t workers_of_medium(int jobs) { return static_cast<size_t>(std::clamp(jobs 
 
 // Ranks wait for each other: one worker more than cores fills what they leave idle; on a GPU they wait for other
 // processes, too.
-int default_jobs(const std::vector<parity::Case>& cases) {
+int default_jobs(const std::vector<parity::Case>& cases, const VisibleGpus& gpus, size_t cores) {
   constexpr size_t kMost = 8, kMostOnGpus = 12, kCasesToStart = 12;
   const bool on_gpus = parity::any_on_cuda(cases);
-  size_t jobs = std::min<size_t>(std::thread::hardware_concurrency() + 1, on_gpus ? kMostOnGpus : kMost);
+  size_t jobs = std::min(cores + 1, on_gpus ? kMostOnGpus : kMost);
   if (on_gpus) {
-    const Shareable gpus = shareable_gpus();
     if (gpus.by_one_only) return 1;
     if (gpus.memory) jobs = std::clamp(static_cast<size_t>(*gpus.memory / kMemoryOfWorker), size_t{1}, jobs);
     const auto foreign = std::ranges::count_if(cases, [](const parity::Case& test) { return !test.is_ours(); });
@@ -89,6 +87,8 @@ int default_jobs(const std::vector<parity::Case>& cases) {
   }
   return static_cast<int>(jobs);
 }
+
+size_t cores_here() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 double deadline_of(const parity::Case& test) {
   const double pairs = static_cast<double>(test.batch) * static_cast<double>(test.q_heads) *

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "cli/doctor/visible_gpus.h"
 #include "parity/case/case.h"
 
 namespace ringcheck::cli {
@@ -28,7 +29,10 @@ size_t workers_of_medium(int jobs);
 // Workers at a time, where nobody says how many: one more than cores, up to 8, or 12 on GPUs; there, one for each
 // 4 GiB of a GPU's memory at most, and one alone where one takes no more than one process. A function in Python starts a
 // process a rank for each, which on GPUs takes as long as some dozens of its cases: it has a worker for each dozen.
-int default_jobs(const std::vector<parity::Case>& cases);
+int default_jobs(const std::vector<parity::Case>& cases, const VisibleGpus& gpus, size_t cores);
+
+// Of this machine, one at least.
+size_t cores_here();
 
 // How long all ranks of a case may be silent: the larger of 30 s, or 120 s of a subject that is not
 // ours, and 20 times its predicted time.

@@ -33,13 +33,6 @@ void connect(const std::vector<at::Device>& devices) {
         at::zeros({1}, at::TensorOptions(one)).to(other).to(one);
 }
 
-// What LibTorch's allocator has taken and hands out to nobody at the moment.
-double kept_memory(at::Device gpu) {
-  constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-  const auto stats = c10::getDeviceAllocator(gpu.type())->getDeviceStats(gpu.index());
-  return static_cast<double>(stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current);
-}
-
 }  // namespace
 
 void on_devices(const std::vector<at::Device>& devices, int64_t count,
@@ -98,6 +91,12 @@ std::vector<at::Device> having(const std::vector<at::Device>& devices, double by
   std::vector<at::Device> roomy;
   std::ranges::copy_if(devices, std::back_inserter(roomy), [&](at::Device device) { return spare(device) >= bytes; });
   return roomy.empty() ? devices : roomy;
+}
+
+double kept_memory(at::Device gpu) {
+  constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  const auto stats = c10::getDeviceAllocator(gpu.type())->getDeviceStats(gpu.index());
+  return static_cast<double>(stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current);
 }
 
 double spare_memory(at::Device gpu) {

@@ -28,7 +28,9 @@ std::vector<at::Device> lanes_from(at::Device first);
 // Those of them that have so many bytes to spare; all of them where none has.
 std::vector<at::Device> having(const std::vector<at::Device>& devices, double bytes,
                                const std::function<double(at::Device)>& spare);
-// Bytes that the driver of a GPU, or LibTorch's allocator, would hand out.
+// Bytes of a GPU that LibTorch's allocator has taken and hands out to nobody at the moment.
+double kept_memory(at::Device gpu);
+// Bytes that the driver of a GPU, or that allocator, would hand out.
 double spare_memory(at::Device gpu);
 
 // Gives back to the drivers of all GPUs what LibTorch's allocator keeps of them for later, where that is more than so

@@ -5,12 +5,8 @@
 #include "cli/workers/sharing/dealing.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <algorithm>
-#include <thread>
-
-#include "property_tests/cli/program.h"
+#include <array>
 
 namespace ringcheck::cli {
 namespace {
@@ -46,13 +42,14 @@ TEST(Dealing, SharesMediumCasesOnGpusOnly) {
 // By their index in all cases, of which some are dealt: those that take longest first, large ones as they come.
 TEST(Dealing, BeginsWithWhatTakesLongest) {
   const char* const texts[] = {"P1/s64",  "P2/s2048", "P2/b3/hq1/hkv1/s4096", "P1/s1024",
-                               "P1/s512", "P2/b9/hq1/hkv1/s4096"};
+                               "P1/s512", "P2/b9/hq1/hkv1/s4096", "cuda/P2/b3/hq1/hkv1/s4096",
+                               "cuda/P2/b9/hq1/hkv1/s4096"};
   std::vector<parity::Case> cases;
   for (const char* text : texts) cases.push_back(parity::parse_case(text));
-  const Dealt dealt = deal(cases, {0, 1, 2, 3, 5});
+  const Dealt dealt = deal(cases, {0, 1, 2, 3, 5, 6, 7});
   EXPECT_EQ(dealt.small, (std::vector<size_t>{1, 3, 0}));
   EXPECT_EQ(dealt.large, (std::vector<size_t>{2, 5}));
-  EXPECT_EQ(dealt.medium, std::vector<size_t>());
+  EXPECT_EQ(dealt.medium, (std::vector<size_t>{7, 6}));
 }
 
 TEST(WorkersOfMedium, AreAThirdFromOneToFour) {
@@ -60,27 +57,36 @@ TEST(WorkersOfMedium, AreAThirdFromOneToFour) {
     EXPECT_EQ(workers_of_medium(jobs), workers) << jobs;
 }
 
-// On GPUs of which an nvidia-smi that is first in PATH says this, a line each.
-int jobs_on(const std::string& gpus, const std::string& text = "cuda/P2/s64") {
-  const testing::Folder folder;
-  testing::write_text(folder.file("nvidia-smi"), "#!/bin/sh\nprintf '" + gpus + "'\n");
-  std::filesystem::permissions(folder.file("nvidia-smi"), std::filesystem::perms::owner_all);
-  const std::string path = ::getenv("PATH");
-  ::setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
-  const int jobs = default_jobs({parity::parse_case(text)});
-  ::setenv("PATH", path.c_str(), 1);
-  return jobs;
+constexpr size_t kMany = 64;  // cores
+constexpr double kMebi = 1 << 20;
+
+int jobs_on(const VisibleGpus& gpus, size_t cores = kMany) {
+  return default_jobs({parity::parse_case("cuda/P2/s64")}, gpus, cores);
 }
 
-TEST(Jobs, AreAsManyAsCoresAndMemoryAllow) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency()) + 1;
-  EXPECT_EQ(jobs_on("0, Default, 81559\\n"), std::min(cores, 12));
-  EXPECT_EQ(jobs_on("0, Default, 8192\\n"), std::min(cores, 2));
-  EXPECT_EQ(jobs_on("0, Default, 81559\\n1, Default, 4100\\n"), 1) << "the GPU that has least";
-  EXPECT_EQ(jobs_on("0, Default, 1024\\n"), 1) << "somebody must do it";
-  EXPECT_EQ(jobs_on("0, Default, [N/A]\\n"), std::min(cores, 12)) << "nobody can say";
-  EXPECT_EQ(jobs_on("0, Default, 81559\\n1, Exclusive_Process, 81559\\n"), 1);
-  EXPECT_EQ(jobs_on("0, Exclusive_Process, 1024\\n", "P2/s64"), std::min(cores, 8)) << "nothing of a GPU is needed";
+TEST(Jobs, AreOneMoreThanCoresUpToEightOrTwelve) {
+  const std::vector<parity::Case> on_cpu{parity::parse_case("P2/s64")};
+  for (const auto& [cores, on_cpus, on_gpus] : {std::array{1, 2, 2}, {2, 3, 3}, {7, 8, 8}, {8, 8, 9}, {11, 8, 12}, {64, 8, 12}}) {
+    EXPECT_EQ(default_jobs(on_cpu, {1, true, 1}, cores), on_cpus) << "nothing of a GPU is needed";
+    EXPECT_EQ(jobs_on({1, false, {}}, cores), on_gpus);
+  }
+}
+
+TEST(Jobs, AreOneForEachFourGibibytesOfAGpu) {
+  for (const auto& [mebi, jobs] : {std::pair{81559., 12}, {49152., 12}, {49151., 11}, {12288., 3}, {12287., 2}, {1024., 1}})
+    EXPECT_EQ(jobs_on({2, false, mebi * kMebi}), jobs) << mebi;
+  EXPECT_EQ(jobs_on({2, false, 12288 * kMebi}, 1), 2) << "and one more than cores";
+  EXPECT_EQ(jobs_on({2, true, 81559 * kMebi}), 1) << "which takes one process only";
+}
+
+// Of a subject that is not ours, which a dozen of its cases pay for.
+TEST(Jobs, OfOthersAreOneForADozen) {
+  const parity::Case ours = parity::parse_case("cuda/P2/s64");
+  parity::Case other = ours;
+  other.subject = "another";
+  for (const auto& [cases, jobs] : {std::pair{1, 1}, {12, 1}, {13, 2}, {24, 2}, {25, 3}, {500, 12}})
+    EXPECT_EQ(default_jobs(std::vector(cases, other), {1, false, {}}, kMany), jobs) << cases;
+  EXPECT_EQ(default_jobs({other, ours}, {1, false, {}}, kMany), 12);
 }
 
 }  // namespace
