@@ -8,7 +8,7 @@
 set -euo pipefail
 ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 limit_mib=92
-tests=(kernel_laws kernel_gradient_laws kept_memory_test context_parallel_laws context_parallel_bounds_laws
+tests=(kernel_laws kernel_gradient_laws gpu_memory_test context_parallel_laws context_parallel_bounds_laws
   context_parallel_exact_laws context_parallel_state_laws context_parallel_rope_laws
   exact_oracles_laws graphed_laws head_exchange_laws moves_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws
   arithmetic_test foreign_nccl_test gpu_transport_test)

@@ -58,7 +58,7 @@ Verdict judged_within_memory(const Trial& trial, const Observed& observed) {
   const Case& test = trial.test;
   const at::Device device = device_of(observed.outcome);
   try {
-    return within_memory(test, 0, device, modelled_bytes, [&] {
+    return within_memory(test, 0, device.type(), modelled_bytes, [&] {
       trial.tick();
       return judged(trial, problem_on(device, test, {{0, test.seq}}), observed);
     });

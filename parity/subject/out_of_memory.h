@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <c10/util/Exception.h>
-
+#include <exception>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -22,19 +21,28 @@ class OutOfMemory : public std::runtime_error {
 // What a rank needs at most, by somebody's model.
 using MemoryModel = std::function<int64_t(const Case&, int rank)>;
 
+// Whether what was thrown is for want of memory: an allocation that fails, or a library that fails where a driver has next
+// to nothing free. cuBLAS and cuDNN have many words for it, as they load code and take workspaces when they are called.
+bool is_for_want_of_memory(const std::exception& error, double free_bytes);
+
+// Bytes that the driver of a device has free, the least of all GPUs where the device has no index. Infinitely many on
+// the CPU, and where nobody can say.
+double free_of_driver(at::Device device);
+
 // What a rank needs at most by the model, where there is one, what its device has free now, and the
-// allocator's own words.
-std::string describe(const c10::OutOfMemoryError& error, const Case& test, int rank,
+// error's own words.
+std::string describe(const std::exception& error, const Case& test, int rank,
                      at::Device device, const MemoryModel& model);
 
-// Runs `work` of this rank; throws OutOfMemory where an allocation fails in it. What the
+// Runs `work` of this rank; throws OutOfMemory where memory is missing in it. What the
 // allocator had kept for later is given back, so that the next case finds it.
 template <class Work>
 auto within_memory(const Case& test, int rank, at::Device device, const MemoryModel& model,
                    const Work& work) {
   try {
     return work();
-  } catch (const c10::OutOfMemoryError& error) {
+  } catch (const std::exception& error) {
+    if (!is_for_want_of_memory(error, free_of_driver(device))) throw;
     throw OutOfMemory(describe(error, test, rank, device, model));
   }
 }

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+
+#include "cp/error.h"
 #include "parity/judge/oracle.h"
 #include "parity/subject/out_of_memory.h"
 #include "parity/judge/runner.h"
@@ -85,6 +90,25 @@ TEST(OutOfMemory, OfTheJudgeIsInconclusive) {
   EXPECT_EQ(verdict.status, Status::kInconclusive);
   EXPECT_THAT(verdict.reason, HasSubstr("the reference ran out of memory"));
   EXPECT_EQ(verdict.ranks.size(), 2U);
+}
+
+// Libraries have other words for it: by what is left at that time. What ends a world, and wrong arguments, are known.
+TEST(OutOfMemory, IsWhatFailsWhereNextToNothingIsFree) {
+  constexpr double kMebi = 1 << 20;
+  const std::runtime_error of_a_library("cuDNN: execution: INTERNAL_ERROR");
+  EXPECT_TRUE(parity::is_for_want_of_memory(of_a_library, 4 * kMebi));
+  EXPECT_FALSE(parity::is_for_want_of_memory(of_a_library, 512 * kMebi));
+  EXPECT_FALSE(parity::is_for_want_of_memory(of_a_library, parity::free_of_driver(at::kCPU)));
+  for (const auto& known : std::initializer_list<std::shared_ptr<std::exception>>{
+           std::make_shared<Timeout>("late"), std::make_shared<Abandoned>("left"),
+           std::make_shared<RankFailure>(1, Operation{"solve"}, false, "failed"),
+           std::make_shared<std::invalid_argument>("wrong")})
+    EXPECT_FALSE(parity::is_for_want_of_memory(*known, 0)) << known->what();
+  try {
+    no_memory();
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(parity::is_for_want_of_memory(error, 1024 * kMebi));
+  }
 }
 
 }  // namespace
