@@ -33,17 +33,33 @@ at::Tensor columns_of(const at::Tensor& x, const Strip& strip) {
 // A partial result of all rows in the dtypes of some of them: no row is of two strips, so that nothing
 // is added up, and a row of no strip is that of no key.
 Partial partial_like(const Partial& part, const std::vector<Strip>& strips, const std::vector<int64_t>& sizes) {
-  Partial result{at::empty(sizes, part.out.options()),
-                 at::empty({sizes[0], sizes[1], sizes[2]}, part.lse.options())};
-  if (every_row(strips, sizes[2])) return result;
-  result.out.zero_();
-  result.lse.fill_(-std::numeric_limits<double>::infinity());
+  const Partial result{at::empty(sizes, part.out.options()),
+                       at::empty({sizes[0], sizes[1], sizes[2]}, part.lse.options())};
+  const auto sees_nothing = [&](int64_t begin, int64_t end) {
+    if (begin == end) return;
+    result.out.narrow(2, begin, end - begin).zero_();
+    result.lse.narrow(2, begin, end - begin).fill_(-std::numeric_limits<double>::infinity());
+  };
+  int64_t row = 0;
+  for (const Strip& strip : strips) {
+    sees_nothing(row, strip.row);
+    row = strip.row + strip.rows;
+  }
+  sees_nothing(row, sizes[2]);
   return result;
 }
 
-// A block that is one strip is handed out as the library returned it, but for its order.
-bool whole(const Strip& strip, const QBlock& q, const KvBlock& kv) {
-  return strip.rows == q.q.size(2) && strip.columns == kv.shape.slots;
+// Gradients of these slots among so many, in their dtype: those of the others are zero.
+at::Tensor placed(const at::Tensor& some, int64_t begin, int64_t slots) {
+  if (some.size(2) == slots) return some.contiguous();
+  auto sizes = some.sizes().vec();
+  sizes[2] = slots;
+  const at::Tensor all = at::empty(sizes, some.options());
+  const int64_t end = begin + some.size(2);
+  all.narrow(2, 0, begin).zero_();
+  all.narrow(2, begin, some.size(2)).copy_(some);
+  all.narrow(2, end, slots - end).zero_();
+  return all;
 }
 
 }  // namespace
@@ -62,7 +78,7 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
                                  ordered(columns_of(kv.k(), strip)), ordered(columns_of(kv.v(), strip))});
     return Partial{ordered(part.out), ordered(part.lse)};
   };
-  if (strips.size() == 1 && whole(strips[0], q, kv)) {
+  if (strips.size() == 1 && strips[0].rows == q.q.size(2)) {
     const Partial part = attended(strips[0]);
     return {part.out.contiguous(), part.lse.contiguous()};
   }
@@ -89,9 +105,11 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
                                          {rows(saved.o), rows(saved.lse), rows(saved.d), rows(saved.d_o)});
     return Gradients{ordered(upright(term.dq, scores.scale)), ordered(term.dk), ordered(term.dv)};
   };
-  if (strips.size() == 1 && whole(strips[0], q, kv)) {
-    const Gradients term = differentiated(strips[0]);
-    return {term.dq.contiguous(), term.dk.contiguous(), term.dv.contiguous()};
+  if (strips.size() == 1) {
+    const Strip& strip = strips[0];
+    const Gradients term = differentiated(strip);
+    const auto of_keys = [&](const at::Tensor& x) { return placed(x, strip.column, kv.shape.slots); };
+    return {placed(term.dq, strip.row, q.q.size(2)), of_keys(term.dk), of_keys(term.dv)};
   }
   const auto wide = q.q.options().dtype(accumulation_type(q.q.scalar_type()));
   const Gradients sum{query_gradient_for(strips, q.q), at::zeros(kv.k().sizes(), wide),

@@ -11,16 +11,24 @@
 namespace ringcheck {
 namespace {
 
-// Contiguous, of one accumulation type, device and shape.
-bool alike(const Partial& a, const Partial& b) {
-  const at::ScalarType type = accumulation_type(a.out.scalar_type());
-  for (const at::Tensor& x : {a.out, a.lse, b.out, b.lse})
-    if (x.scalar_type() != type || !x.is_contiguous() || x.device() != a.out.device()) return false;
-  return a.out.sizes() == b.out.sizes() && a.lse.sizes() == b.lse.sizes();
+// Whether the rows of each head lie one behind the other, and all heads as far from each other.
+bool by_rows(const at::Tensor& x) {
+  const int64_t channels = x.dim() == 4 ? x.size(3) : 1;
+  return (channels == 1 || x.stride(-1) == 1) && (x.size(2) == 1 || x.stride(2) == channels) &&
+         (x.size(0) == 1 || x.size(1) == 1 || x.stride(0) == x.size(1) * x.stride(1));
 }
 
-Partial widened(const Partial& part) {
-  return {part.out.to(accumulation_type(part.out.scalar_type())).contiguous(), part.lse.contiguous()};
+Partial laid_out(const Partial& part) {
+  const auto rows = [](const at::Tensor& x) { return by_rows(x) ? x : x.contiguous(); };
+  return {rows(part.out), rows(part.lse)};
+}
+
+// What the fused form takes.
+bool fits(const Partial& sum, const Partial& part) {
+  const at::ScalarType type = sum.out.scalar_type(), of_part = part.out.scalar_type();
+  return part.lse.scalar_type() == type && accumulation_type(of_part) == type && part.out.sizes() == sum.out.sizes() &&
+         part.lse.sizes() == sum.lse.sizes() && part.out.device() == sum.out.device() &&
+         part.lse.device() == sum.out.device();
 }
 
 }  // namespace
@@ -41,10 +49,20 @@ Partial Partial::identity(at::IntArrayRef out_sizes, const at::TensorOptions& op
 }
 
 Partial merge(const Partial& a, const Partial& b) {
-  const Fused* fused = fused_on(a.out.device());
-  if (fused == nullptr) return merge_by_tensors(a, b);
-  const Partial wide_a = widened(a), wide_b = widened(b);
-  return alike(wide_a, wide_b) ? fused->merge(wide_a, wide_b) : merge_by_tensors(a, b);
+  if (fused_on(a.out.device()) == nullptr) return merge_by_tensors(a, b);
+  const auto wide = a.out.options().dtype(accumulation_type(a.out.scalar_type()));
+  const Partial sum{at::empty(a.out.sizes(), wide), at::empty(a.lse.sizes(), wide)};
+  merge_into(sum, a, b);
+  return sum;
+}
+
+void merge_into(const Partial& sum, const Partial& a, const Partial& b) {
+  const Fused* fused = fused_on(sum.out.device());
+  if (fused != nullptr && by_rows(sum.out) && by_rows(sum.lse) && fits(sum, sum) && fits(sum, a) && fits(sum, b))
+    return fused->merge(laid_out(a), laid_out(b), sum);
+  const Partial merged = merge_by_tensors(a, b);
+  sum.out.copy_(merged.out);
+  sum.lse.copy_(merged.lse);
 }
 
 Partial merge_by_tensors(const Partial& a, const Partial& b) {

@@ -30,6 +30,8 @@ struct Partial {
 // FlashAttention, section 3.1). Commutative bit for bit; where one side saw no key the other is
 // returned untouched.
 Partial merge(const Partial& a, const Partial& b);
+// The same into tensors of the accumulation type, which may be some rows of larger ones, or those of a or b.
+void merge_into(const Partial& sum, const Partial& a, const Partial& b);
 using Merge = std::function<Partial(const Partial&, const Partial&)>;
 
 }  // namespace ringcheck

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/cudnn_graph.h"
 #include "kernels/rows.h"
+#include "kernels/squares.h"
 
 namespace ringcheck {
 namespace {
@@ -71,7 +72,36 @@ CallBytes CudnnStrips::call_bytes(const BlockShape& shape) const {
   return bytes;
 }
 
+// A long triangle goes by squares on its diagonal, each beside the rectangle of all keys before it: two partial results
+// a row, merged in float32.
 Partial CudnnStrips::attend(const Call& call) const {
+  const bool causal = call.strip.kind == Strip::Kind::kCausal;
+  const int64_t bytes_of_token = (call.k.size(3) + call.v.size(3)) * call.k.element_size();
+  const std::vector<Square> squares = squares_of(causal ? call.strip.rows : 0, bytes_of_token);
+  if (squares.size() == 1) return whole(call);
+  auto sizes = call.q.sizes().vec();
+  sizes.back() = call.v.size(3);
+  const auto wide = call.q.options().dtype(at::kFloat);
+  const Partial all{at::empty(sizes, wide), at::empty({sizes[0], sizes[1], sizes[2]}, wide)};
+  for (const auto& [begin, rows] : squares) {
+    const int64_t before = before_diagonal(call.strip) + begin;
+    const auto of_rows = [begin = begin, rows = rows](const at::Tensor& x) { return x.narrow(2, begin, rows); };
+    const auto part = [&, rows = rows](Strip::Kind kind, int64_t column, int64_t columns) {
+      return whole({{kind, 0, rows, 0, columns, 0}, call.scale, of_rows(call.q), call.k.narrow(2, column, columns),
+                    call.v.narrow(2, column, columns)});
+    };
+    const Partial square = part(Strip::Kind::kCausal, before, rows), sum{of_rows(all.out), of_rows(all.lse)};
+    if (before > 0) {
+      merge_into(sum, part(Strip::Kind::kFull, 0, before), square);
+    } else {
+      sum.out.copy_(square.out);
+      sum.lse.copy_(square.lse);
+    }
+  }
+  return all;
+}
+
+Partial CudnnStrips::whole(const Call& call) {
   auto sizes = call.q.sizes().vec();
   sizes.back() = call.v.size(3);
   const at::Tensor out = at::empty(sizes, call.q.options());

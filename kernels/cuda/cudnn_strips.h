@@ -23,6 +23,7 @@ class CudnnStrips : public StripKernel {
   Gradients differentiate(const Call& call, const Saved& saved) const override;
 
  private:
+  static Partial whole(const Call& call);
   Gradients whole(const Call& call, const Saved& saved) const;
 
   std::string name_;

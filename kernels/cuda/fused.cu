@@ -5,6 +5,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <type_traits>
+
 #include "cp/attention/fused.h"
 
 // Compiled with --fmad=false: a product that is added is rounded first, as LibTorch does it in two
@@ -30,40 +32,90 @@ void with_dtype(at::ScalarType dtype, const Launch& launch) {
   }
 }
 
+// What a lane reads at a time.
+template <class T, int kSize>
+struct alignas(sizeof(T) * kSize) Piece {
+  T values[kSize];
+};
+
+// Where the rows of a partial result lie: those of a head one behind the other.
+template <class T, class A>
+struct Rows {
+  T* out;
+  A* lse;
+  int64_t out_step, lse_step;  // from one head to the next
+};
+
 // A warp a row.
-template <class A>
-__global__ void merge_kernel(const A* a, const A* a_lse, const A* b, const A* b_lse, A* out, A* lse,
-                             int64_t rows, int dim) {
+template <int kSize, class TA, class TB, class A>
+__global__ void merge_kernel(Rows<const TA, const A> a, Rows<const TB, const A> b, Rows<A, A> sum, int64_t heads,
+                             int64_t rows, int64_t dim) {
   const int64_t step = int64_t(gridDim.x) * kRows;
-  for (int64_t row = int64_t(blockIdx.x) * kRows + threadIdx.y; row < rows; row += step) {
-    const A la = a_lse[row], lb = b_lse[row], none = -INFINITY;
+  for (int64_t i = int64_t(blockIdx.x) * kRows + threadIdx.y; i < heads * rows; i += step) {
+    const int64_t head = i / rows, row = i % rows;
+    const A la = a.lse[head * a.lse_step + row], lb = b.lse[head * b.lse_step + row], none = -INFINITY;
     // Where one side saw no key the other is returned untouched.
     const bool take_a = lb == none, take_b = la == none && !take_a;
     const A shift = la != la || lb != lb ? la + lb : max(la, lb);
-    const A wa = exp(la - shift), wb = exp(lb - shift), sum = wa + wb;
-    for (int64_t c = row * dim + threadIdx.x, end = (row + 1) * dim; c < end; c += kWarp)
-      out[c] = take_a ? a[c] : take_b ? b[c] : (a[c] * wa + b[c] * wb) / sum;
-    if (threadIdx.x == 0) lse[row] = take_a ? la : take_b ? lb : shift + log(sum);
+    const A wa = exp(la - shift), wb = exp(lb - shift), total = wa + wb;
+    const auto* of_a = reinterpret_cast<const Piece<TA, kSize>*>(a.out + head * a.out_step + row * dim);
+    const auto* of_b = reinterpret_cast<const Piece<TB, kSize>*>(b.out + head * b.out_step + row * dim);
+    auto* to = reinterpret_cast<Piece<A, kSize>*>(sum.out + head * sum.out_step + row * dim);
+    for (int64_t c = threadIdx.x; c < dim / kSize; c += kWarp) {
+      Piece<TA, kSize> x{};
+      Piece<TB, kSize> y{};
+      if (!take_b) x = of_a[c];
+      if (!take_a) y = of_b[c];
+      Piece<A, kSize> z;
+#pragma unroll
+      for (int k = 0; k < kSize; ++k) {
+        const A va = static_cast<A>(x.values[k]), vb = static_cast<A>(y.values[k]);
+        z.values[k] = take_a ? va : take_b ? vb : (va * wa + vb * wb) / total;
+      }
+      to[c] = z;
+    }
+    __syncwarp();  // all lanes have read the LSE that may be overwritten
+    if (threadIdx.x == 0) sum.lse[head * sum.lse_step + row] = take_a ? la : take_b ? lb : shift + log(total);
   }
 }
 
-Partial fused_merge(const Partial& a, const Partial& b) {
-  const c10::cuda::CUDAGuard device(a.out.device());
-  const Partial sum{at::empty_like(a.out), at::empty_like(a.lse)};
-  const int64_t rows = a.lse.numel();
-  if (rows == 0) return sum;
-  const auto launch = [&](auto zero) {
-    using A = decltype(zero);
-    merge_kernel<A><<<blocks(rows, kRows), dim3(kWarp, kRows), 0,
-                      c10::cuda::getCurrentCUDAStream().stream()>>>(
-        a.out.const_data_ptr<A>(), a.lse.const_data_ptr<A>(), b.out.const_data_ptr<A>(),
-        b.lse.const_data_ptr<A>(), sum.out.mutable_data_ptr<A>(), sum.lse.mutable_data_ptr<A>(),
-        rows, static_cast<int>(a.out.size(3)));
-  };
-  if (a.out.scalar_type() == at::kDouble) launch(0.0);
-  else launch(0.0f);
+int64_t step_of(const at::Tensor& x) { return x.size(1) > 1 ? x.stride(1) : x.stride(0); }
+
+template <class T, class A>
+Rows<const T, const A> read(const Partial& part) {
+  return {part.out.const_data_ptr<T>(), part.lse.const_data_ptr<A>(), step_of(part.out), step_of(part.lse)};
+}
+
+template <class T>
+bool in_fours(const at::Tensor& x) {
+  return x.size(3) % 4 == 0 && step_of(x) % 4 == 0 && reinterpret_cast<uintptr_t>(x.const_data_ptr()) % sizeof(Piece<T, 4>) == 0;
+}
+
+template <class TA, class TB, class A>
+void launch_merge(const Partial& a, const Partial& b, const Partial& sum) {
+  const Rows<A, A> to{sum.out.mutable_data_ptr<A>(), sum.lse.mutable_data_ptr<A>(), step_of(sum.out), step_of(sum.lse)};
+  const bool fours = in_fours<TA>(a.out) && in_fours<TB>(b.out) && in_fours<A>(sum.out);
+  const auto kernel = fours ? merge_kernel<4, TA, TB, A> : merge_kernel<1, TA, TB, A>;
+  kernel<<<blocks(sum.lse.numel(), kRows), dim3(kWarp, kRows), 0, c10::cuda::getCurrentCUDAStream().stream()>>>(
+      read<TA, A>(a), read<TB, A>(b), to, sum.lse.size(0) * sum.lse.size(1), sum.lse.size(2), sum.out.size(3));
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  return sum;
+}
+
+// Both sides are alike, bit for bit: the rounded one, if any, comes second.
+void fused_merge(const Partial& a, const Partial& b, const Partial& sum) {
+  const c10::cuda::CUDAGuard device(sum.out.device());
+  if (sum.lse.numel() == 0) return;
+  const at::ScalarType of_a = a.out.scalar_type(), of_b = b.out.scalar_type();
+  if (of_a == at::kDouble) return launch_merge<double, double, double>(a, b, sum);
+  if (of_b == at::kFloat && of_a != at::kFloat) return fused_merge(b, a, sum);
+  if (of_a != at::kFloat && of_a != of_b) return fused_merge({a.out.to(at::kFloat), a.lse}, b, sum);
+  with_dtype(of_b, [&](auto stored, auto) {
+    using T = decltype(stored);
+    if constexpr (!std::is_same_v<T, double>) {
+      if (of_a == at::kFloat) launch_merge<float, T, float>(a, b, sum);
+      else launch_merge<T, T, float>(a, b, sum);
+    }
+  });
 }
 
 // A thread a pair of channels. Half: pair c is (c, c + pairs); interleaved: (2c, 2c + 1).
@@ -100,12 +152,6 @@ at::Tensor fused_turn(const at::Tensor& x, const at::Tensor& positions,
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return out;
 }
-
-// What a lane reads at a time.
-template <class T, int kSize>
-struct alignas(sizeof(T) * kSize) Piece {
-  T values[kSize];
-};
 
 // A warp a row: each lane adds up its pieces, then the lanes are added up in pairs.
 template <int kSize, class T, class A>

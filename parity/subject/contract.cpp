@@ -63,6 +63,14 @@ reference::Contracts contracts_of(const Case& test) {
   return {forward, backward_contract_of(test).value_or(forward)};
 }
 
+int partials_of_a_call(const Case& test) {
+  const nlohmann::json& kernel = contract_json(test.kernel);
+  const auto found = kernel.find("long_triangles");
+  if (found == kernel.end()) return 1;
+  const int64_t bytes = test.seq * (test.dim + test.dim_v) * static_cast<int64_t>(c10::elementSize(test.dtype));
+  return bytes > found->at("above_bytes").get<int64_t>() ? found->at("partials").get<int>() : 1;
+}
+
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {
   using C = reference::Contract;
   C loosest{0, 0, 0, 0, 0, 0, 0, 0, 1, 0};

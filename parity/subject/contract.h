@@ -32,6 +32,10 @@ std::optional<reference::Contract> backward_contract_of(const Case& test);
 // Of both passes.
 reference::Contracts contracts_of(const Case& test);
 
+// Rounded partial results that the kernel of a case merges a row of one call from: several where K and V of a head, of all
+// tokens, take more bytes than its contract says under `long_triangles`.
+int partials_of_a_call(const Case& test);
+
 // For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed
 // contract has for one of them.
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);

@@ -18,9 +18,11 @@ Partial on_device(const Partial& x) { return {x.out.to(test_device()), x.lse.to(
 
 double unit_roundoff(at::ScalarType type) { return type == at::kDouble ? 0x1p-53 : 0x1p-24; }
 
+int merges = 0;
+
 // A form for the device that only knows sizes.
 const FusedForms::Add registered{
-    "meta", {[](const Partial&, const Partial&) { return Partial{at::ones({1}), at::ones({1})}; },
+    "meta", {[](const Partial&, const Partial&, const Partial&) { ++merges; },
              [](const at::Tensor&, const at::Tensor&, const at::Tensor&, Rope::Pairing, double) {
                return at::ones({1});
              },
@@ -32,11 +34,15 @@ TEST(Fused, IsUsedForTensorsOfItsDevice) {
                    at::empty({1, 2, 3}, at::TensorOptions(at::kMeta).dtype(lse))};
   };
   const Partial a = made(at::kFloat);
-  EXPECT_EQ(merge(a, a).out.numel(), 1);
+  merge(a, a);
+  EXPECT_EQ(merges, 1);
   // Others go to the tensor operations, some of which do not know this device.
   EXPECT_THROW(merge(a, made(at::kDouble)), c10::Error);
   const Partial strided{a.out.transpose(2, 3).contiguous().transpose(2, 3), a.lse};
-  EXPECT_EQ(merge(a, strided).out.numel(), 1);  // laid out anew
+  merge(a, strided);
+  EXPECT_EQ(merges, 2) << "laid out anew";
+  EXPECT_THROW(merge_into(strided, a, a), c10::Error) << "what is written must lie by rows";
+  EXPECT_EQ(merges, 2);
   EXPECT_EQ(row_dots(a.out, a.out).numel(), 1);
   EXPECT_EQ(row_dots(strided.out, a.out).numel(), 6);  // tensor operations
   Rope rope;
@@ -86,11 +92,44 @@ RC_GTEST_PROP(Fused, RoundedPartialsMergeAsTheirNumbers, ()) {
   gen::PartialShape shape = *gen::partial_shape().as("shape");
   shape.dtype = at::kFloat;
   const uint64_t seed = *gen::seed().as("seed");
-  Partial a = on_device(gen::partial(shape, seed, 1)), b = on_device(gen::partial(shape, seed + 10, 1));
-  a.out = a.out.to(at::kBFloat16);
-  const Partial widened{a.out.to(at::kFloat), a.lse};
-  RC_ASSERT(difference(merge(a, b), merge(widened, b)) == "");
-  RC_ASSERT(merge(a, a).out.scalar_type() == at::kFloat);
+  const auto rounded = [](const Partial& x, at::ScalarType type) { return Partial{x.out.to(type), x.lse}; };
+  const auto types = {at::kFloat, at::kBFloat16, at::kHalf};
+  const Partial exact_a = on_device(gen::partial(shape, seed, 1)), exact_b = on_device(gen::partial(shape, seed + 10, 1));
+  for (const at::ScalarType type_a : types)
+    for (const at::ScalarType type_b : types) {
+      const Partial a = rounded(exact_a, type_a), b = rounded(exact_b, type_b), merged = merge(a, b);
+      RC_ASSERT(merged.out.scalar_type() == at::kFloat);
+      RC_ASSERT(difference(merged, merge_by_tensors(rounded(a, at::kFloat), rounded(b, at::kFloat))) == "");
+    }
+}
+
+// Some rows of a larger result, and over one of the two: nothing else is written.
+RC_GTEST_PROP(Fused, MergesIntoRowsOfAResult, ()) {
+  const gen::PartialShape shape = *gen::partial_shape().as("shape");
+  const uint64_t seed = *gen::seed().as("seed");
+  const Partial a = on_device(gen::partial(shape, seed, 30)), b = on_device(gen::partial(shape, seed + 10, 30));
+  const Partial expected = merge(a, b);
+  const int64_t before = *gen::between(0, 3).as("rows before"), after = *gen::between(0, 3).as("rows behind");
+  const auto larger = [&](const at::Tensor& x) {
+    auto sizes = x.sizes().vec();
+    sizes[2] += before + after;
+    return at::full(sizes, 7, x.options());
+  };
+  const Partial all{larger(a.out), larger(a.lse)};
+  const auto rows = [&](const at::Tensor& x) { return x.narrow(2, before, a.lse.size(2)); };
+  const Partial some{rows(all.out), rows(all.lse)};
+  for (const bool over_a : {false, true}) {
+    if (over_a) {
+      some.out.copy_(a.out);
+      some.lse.copy_(a.lse);
+    }
+    merge_into(some, over_a ? some : a, b);
+    RC_ASSERT(difference({some.out.contiguous(), some.lse.contiguous()}, expected) == "");
+    for (const at::Tensor& x : {all.out, all.lse}) {
+      RC_ASSERT((x.narrow(2, 0, before) == 7).all().item<bool>());
+      RC_ASSERT((x.narrow(2, before + a.lse.size(2), after) == 7).all().item<bool>());
+    }
+  }
 }
 
 // D = rowsum(dO * O), against the sum in float64: n products and n - 1 sums, each rounded.
