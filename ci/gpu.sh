@@ -93,7 +93,8 @@ windows() {
 # Long causal blocks, which cuDNN's kernels cut into squares on the diagonal and rectangles before them.
 triangles() {
   run gpu1_triangles on 0 "${verify[@]}" --world-kind thread --world 1,2 --kernel cudnn-atomic --dtype bf16 --mask causal \
-    --data spread3 --heads 4 --kv-heads 2 --seq 50001,100000 --dim 128 --balance headtail --strategy ring:p2p,gathered,ulysses
+    --data spread3 --heads 4 --kv-heads 2 --seq 50001,100000 --dim 128 --dim-v 64,128 --balance headtail,contiguous \
+    --strategy ring:p2p,gathered,ulysses
 }
 nccl() {
   local world failed=0

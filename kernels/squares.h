@@ -26,6 +26,11 @@ inline std::vector<Square> squares_of(int64_t rows, int64_t bytes_of_token) {
   const int64_t each = whole_tiles((rows + count - 1) / count, kTile);
   std::vector<Square> squares;
   for (int64_t begin = 0; begin < rows; begin += each) squares.push_back({begin, std::min(each, rows - begin)});
+  if (squares.back().rows < kTile) {  // cuDNN does not compute one query with one key
+    const int64_t rest = squares.back().rows;
+    squares.pop_back();
+    squares.back().rows += rest;
+  }
   return squares;
 }
 

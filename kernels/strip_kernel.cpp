@@ -86,6 +86,7 @@ Partial StripKernel::forward(const QBlock& q, const KvBlock& kv, const Scores& s
   for (const Strip& strip : strips) {
     const Partial part = attended(strip);
     if (!result.out.defined()) result = partial_like(part, strips, sizes);
+    if (part.out.element_size() > result.out.element_size()) result.out = result.out.to(part.out.scalar_type());
     rows_of(result.out, strip).copy_(part.out);
     rows_of(result.lse, strip).copy_(part.lse);
   }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/trim.hpp>
 #include <regex>
 #include <sstream>
 
@@ -26,6 +27,7 @@ std::vector<Row> shown(const std::vector<Row>& gpus, const std::optional<std::st
   std::vector<Row> seen;
   std::istringstream names(*named);
   for (std::string name; std::getline(names, name, ',');) {
+    boost::algorithm::trim(name);
     const auto gpu = std::ranges::find_if(gpus, [&](const Row& row) { return is_named(row, name); });
     if (gpu == gpus.end()) break;
     seen.push_back(*gpu);

@@ -187,8 +187,8 @@ Cost cost_of(const Death& death, const Accounts& accounts) {
   const auto running = static_cast<size_t>(death.test);
   const auto runs = [&](const std::vector<size_t>& tests) { return std::ranges::find(tests, running) != tests.end(); };
   if (death.test < 0 || (done.empty() && pending.empty())) return {Cost::Of::kStart};
-  if (runs(pending)) return {Cost::Of::kTest, running};
-  if (runs(pending_then)) return {Cost::Of::kNothing};
+  if (runs(pending) && runs(pending_then)) return {Cost::Of::kTest, running};
+  if (runs(pending) || runs(pending_then)) return {Cost::Of::kNothing};
   return {Cost::Of::kTest, pending.empty() ? done.back() : pending.front()};
 }
 

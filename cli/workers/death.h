@@ -42,7 +42,7 @@ struct Accounts {
   std::vector<size_t> done, pending_then, pending;
 };
 
-// What a death costs: the case that was running, or nothing where that has got its result meanwhile. Between two cases the next
+// What a death costs: the case that was running, or nothing where that has got its result meanwhile, or began then. Between two cases the next
 // one that is pending, or else the last that was done. A group that never began a case did not start.
 struct Cost {
   enum class Of { kNothing, kTest, kStart };

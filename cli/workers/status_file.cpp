@@ -141,7 +141,10 @@ void StatusFile::touch(RankStatus& record) const {
 }
 
 void StatusFile::begin_world(int ranks, int test) const {
-  for (int rank = ranks; rank < ranks_; ++rank) at(rank).state = RankState::kIdle;
+  for (int rank = ranks; rank < ranks_; ++rank) {
+    at(rank).state = RankState::kIdle;
+    at(rank).test = test;  // which may have a world of more ranks beside it
+  }
   for (int rank = ranks; rank-- > 0;) begin(rank, test);
 }
 

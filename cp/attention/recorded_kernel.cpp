@@ -11,7 +11,8 @@
 namespace ringcheck {
 namespace {
 
-// Puts what is of some entries in its place in the whole, which is made for the first of them.
+// Puts what is of some entries in its place in the whole, which is made for the first of them: in the accumulation type, as
+// what comes later may be wider.
 void put(at::Tensor& whole, const SameLength& some, int64_t batch, const at::Tensor& part) {
   if (some.count == batch) {
     whole = part;
@@ -20,7 +21,7 @@ void put(at::Tensor& whole, const SameLength& some, int64_t batch, const at::Ten
   if (!whole.defined()) {
     auto sizes = part.sizes().vec();
     sizes[0] = batch;
-    whole = at::empty(sizes, part.options());
+    whole = at::empty(sizes, part.options().dtype(accumulation_type(part.scalar_type())));
   }
   some.of(whole).copy_(part);
 }

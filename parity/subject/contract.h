@@ -32,8 +32,8 @@ std::optional<reference::Contract> backward_contract_of(const Case& test);
 // Of both passes.
 reference::Contracts contracts_of(const Case& test);
 
-// Rounded partial results that the kernel of a case merges a row of one call from: several where K and V of a head, of all
-// tokens, take more bytes than its contract says under `long_triangles`.
+// Rounded partial results that the kernel of a case merges a row of one call from, at most: several where K and V of a head, of
+// all tokens, take more bytes than its contract says under `long_triangles`, and a mask has a diagonal.
 int partials_of_a_call(const Case& test);
 
 // For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed

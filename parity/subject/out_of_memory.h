@@ -21,12 +21,12 @@ class OutOfMemory : public std::runtime_error {
 // What a rank needs at most, by somebody's model.
 using MemoryModel = std::function<int64_t(const Case&, int rank)>;
 
-// Whether what was thrown is for want of memory: an allocation that fails, or a library that fails where a driver has next
+// Whether what was thrown is for want of memory: an allocation that fails, or a library of the GPU that fails where the driver has next
 // to nothing free. cuBLAS and cuDNN have many words for it, as they load code and take workspaces when they are called.
 bool is_for_want_of_memory(const std::exception& error, double free_bytes);
 
-// Bytes that the driver of a device has free, the least of all GPUs where the device has no index. Infinitely many on
-// the CPU, and where nobody can say.
+// Bytes that the driver of a device has free; where the device has no index, the least of the GPUs that this process uses.
+// Infinitely many on the CPU, and where nobody can say.
 double free_of_driver(at::Device device);
 
 // What a rank needs at most by the model, where there is one, what its device has free now, and the

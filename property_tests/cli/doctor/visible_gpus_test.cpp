@@ -33,7 +33,7 @@ TEST(VisibleGpus, AreAllWhereNoneIsNamed) {
 }
 
 TEST(VisibleGpus, AreThoseThatAreNamed) {
-  for (const auto& [named, count] : {std::pair("", 0), {"0", 1}, {"2,0", 2}, {"GPU-ab", 1}, {"1,7,0", 1}, {"-1", 0},
+  for (const auto& [named, count] : {std::pair("", 0), {"0", 1}, {"2,0", 2}, {" 2 , 0", 2}, {"GPU-ab", 1}, {"1,7,0", 1}, {"-1", 0},
                                      {"0,-1,1", 1}, {"uuid", 0}, {"GPU-c", 0}})
     EXPECT_EQ(visible_of(kThree, named, "").count, count) << named;
   EXPECT_FALSE(visible_of(kThree, "0,2", "").by_one_only);

@@ -132,6 +132,32 @@ RC_GTEST_PROP(Fused, MergesIntoRowsOfAResult, ()) {
   }
 }
 
+// x among other heads and behind so many numbers: neither aligned nor contiguous.
+at::Tensor among_heads(const at::Tensor& x, int64_t before, int64_t behind, int64_t offset) {
+  auto sizes = x.sizes().vec();
+  sizes[1] += before + behind;
+  const int64_t all = c10::multiply_integers(sizes);
+  const at::Tensor view = at::full({all + offset}, 7, x.options()).narrow(0, offset, all).view(sizes).narrow(1, before, x.size(1));
+  view.copy_(x);
+  return view;
+}
+
+RC_GTEST_PROP(Fused, MergesViewsAsTheirNumbers, ()) {
+  gen::PartialShape shape = *gen::partial_shape().as("shape");
+  shape.dim_v = *gen::choice<int64_t>({1, 3, 4, 64, 128, 132, 256}).as("channels");
+  const uint64_t seed = *gen::seed().as("seed");
+  const Partial a = on_device(gen::partial(shape, seed, 1)), b = on_device(gen::partial(shape, seed + 10, 1));
+  const auto view = [&](const Partial& x) {
+    const auto drawn = [](int64_t most, const char* name) { return *gen::between(0, most).as(name); };
+    return Partial{among_heads(x.out, drawn(2, "heads before"), drawn(2, "heads behind"), drawn(5, "offset")),
+                   among_heads(x.lse, drawn(2, "heads before"), drawn(2, "heads behind"), drawn(5, "offset"))};
+  };
+  const Partial expected = merge_by_tensors(a, b), sum = view(a);
+  RC_ASSERT(difference(merge(view(a), view(b)), expected) == "");
+  merge_into(sum, view(a), view(b));
+  RC_ASSERT(difference({sum.out.contiguous(), sum.lse.contiguous()}, expected) == "");
+}
+
 // D = rowsum(dO * O), against the sum in float64: n products and n - 1 sums, each rounded.
 RC_GTEST_PROP(Fused, RowDotsAreSumsOfProducts, ()) {
   const at::ScalarType dtype = *gen::dtype().as("dtype");

@@ -98,11 +98,13 @@ TEST(OutOfMemory, IsWhatFailsWhereNextToNothingIsFree) {
   const std::runtime_error of_a_library("cuDNN: execution: INTERNAL_ERROR");
   EXPECT_TRUE(parity::is_for_want_of_memory(of_a_library, 4 * kMebi));
   EXPECT_FALSE(parity::is_for_want_of_memory(of_a_library, 512 * kMebi));
+  EXPECT_TRUE(parity::is_for_want_of_memory(std::runtime_error("CUBLAS_STATUS_EXECUTION_FAILED when calling cublasDgemm"), 0));
+  EXPECT_FALSE(parity::is_for_want_of_memory(std::runtime_error("attention wrote into q"), 0)) << "it is no library's";
   EXPECT_FALSE(parity::is_for_want_of_memory(of_a_library, parity::free_of_driver(at::kCPU)));
   for (const auto& known : std::initializer_list<std::shared_ptr<std::exception>>{
-           std::make_shared<Timeout>("late"), std::make_shared<Abandoned>("left"),
-           std::make_shared<RankFailure>(1, Operation{"solve"}, false, "failed"),
-           std::make_shared<std::invalid_argument>("wrong")})
+           std::make_shared<Timeout>("CUDA: late"), std::make_shared<Abandoned>("CUDA: left"),
+           std::make_shared<RankFailure>(1, Operation{"solve"}, false, "CUDA failed"),
+           std::make_shared<std::invalid_argument>("CUDA: wrong")})
     EXPECT_FALSE(parity::is_for_want_of_memory(*known, 0)) << known->what();
   try {
     no_memory();

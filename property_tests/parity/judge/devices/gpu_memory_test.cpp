@@ -41,7 +41,7 @@ TEST(WantOfMemory, IsSeenOfAFullGpu) {
   const parity::Case test = parity::parse_case("cuda/P2/s64");
   const auto is_seen = [&] {
     try {
-      parity::within_memory(test, 0, test_device(), {}, [] { throw std::runtime_error("INTERNAL_ERROR"); });
+      parity::within_memory(test, 0, test_device(), {}, [] { throw std::runtime_error("cuDNN: INTERNAL_ERROR"); });
     } catch (const parity::OutOfMemory&) {
       return true;
     } catch (const std::runtime_error&) {
