@@ -85,17 +85,18 @@ at::Tensor HeadsHome::traveller(const KvShape& shape) {
   return comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kTraveller);
 }
 
-void HeadsHome::add(const at::Tensor& dk, const at::Tensor& dv) {
+void HeadsHome::add(at::Tensor dk, at::Tensor dv) {
   take();
-  const at::Tensor wide_dk = dk.to(share_.dtype), wide_dv = dv.to(share_.dtype);
+  dk = dk.to(share_.dtype);
+  dv = dv.to(share_.dtype);
   terms_.resize(comm_.size());
   arriving_.resize(comm_.size());
   Moves moves;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     terms_[rank] = traveller(share_);
     const PackedKv term{terms_[rank], share_};
-    order_.take(wide_dk, rank, term.k(), 0, moves);
-    order_.take(wide_dv, rank, term.v(), 0, moves);
+    order_.take(dk, rank, term.k(), 0, moves);
+    order_.take(dv, rank, term.v(), 0, moves);
     if (rank != comm_.rank()) arriving_[rank] = traveller(share_);
   }
   moves.make();

@@ -52,8 +52,9 @@ class HeadsHome {
   // `gradient`: of the own block, in accumulation type. `order` outlives this.
   HeadsHome(Communicator& comm, const SequenceOrder& order, const KvShape& gradient, int64_t groups);
 
-  // This rank's terms of the next group: dk [batch, heads / groups, length, dim], dv likewise.
-  void add(const at::Tensor& dk, const at::Tensor& dv);
+  // This rank's terms of the next group: dk [batch, heads / groups, length, dim], dv likewise. Hand them over: of rounded ones
+  // only the wider form is held.
+  void add(at::Tensor dk, at::Tensor dv);
   // After the last group: the finished gradients of the own block, 0 on pad slots.
   PackedKv home();
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <numeric>
+#include <utility>
 
 #include "cp/attention/head_groups.h"
 #include "cp/attention/recorded_kernel.h"
@@ -62,11 +63,12 @@ class Gathered final : public Strategy {
     while (const auto kv = heads.next()) {
       const auto of = [&](const at::Tensor& x) { return readers(x, kv->heads, own.shape.heads); };
       const auto copied = [&](const at::Tensor& x) { return of(x).contiguous(); };
-      const Gradients term =
+      Gradients term =
           kernel_.backward({copied(q.q), q.positions}, *kv,
                            {copied(saved.o), copied(saved.lse), copied(saved.d), copied(saved.d_o)});
       of(dq).copy_(term.dq);
-      home.add(term.dk, term.dv);
+      term.dq.reset();
+      home.add(std::move(term.dk), std::move(term.dv));
     }
     const PackedKv sum = home.home();
     return {dq, sum.k(), sum.v()};
