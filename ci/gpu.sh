@@ -4,7 +4,7 @@
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
-# relations growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
+# triangles relations growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
 # nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
@@ -16,8 +16,8 @@ gpus=$(nvidia-smi --list-gpus | wc -l)
 ((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
-((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide windows relations growth
-  matrix "${several[@]}" reference scaling clean sanitize)
+((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide windows triangles relations
+  growth matrix "${several[@]}" reference scaling clean sanitize)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
 
