@@ -47,15 +47,11 @@ class Row:
 def rows_of(results):
     """Each as the newest commit has it, and of one commit the newest run."""
     by_commit = collections.defaultdict(list)
-    for result in results:
+    for result in sorted(results, key=lambda result: result["environment"]["started"], reverse=True):
         by_commit[result["environment"]["commit"]].append(result)
-    def started(result):
-        return result["environment"]["started"]
-
     rows = {}
-    for its in sorted(by_commit.values(), key=lambda its: max(map(started, its))):
-        newest_first = sorted(its, key=started, reverse=True)
-        rows |= rows_in([one for result in newest_first for one in result["measurements"]])
+    for its in reversed(by_commit.values()):  # the newest run of the newest commit came first
+        rows |= rows_in([one for result in its for one in result["measurements"]])
     return list(rows.values())
 
 

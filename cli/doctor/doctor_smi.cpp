@@ -4,13 +4,10 @@
 
 #include <c10/util/StringUtil.h>
 
-#include <algorithm>
 #include <boost/algorithm/string/trim.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-
-#include "cli/process/programs.h"
 
 namespace ringcheck::cli {
 namespace {

@@ -16,9 +16,11 @@ namespace {
 
 constexpr double kMebi = 1 << 20, kGibi = 1 << 30;
 
+bool is_mig(const Row& gpu) { return value(gpu, "mig.mode.current") == "Enabled"; }
+
 // An instance belongs to a GPU that is not known here: it is any of those that have some.
 bool is_named(const Row& gpu, const std::string& name) {
-  if (name.starts_with("MIG-")) return value(gpu, "mig.mode.current") == "Enabled";
+  if (name.starts_with("MIG-")) return is_mig(gpu);
   return value(gpu, "index") == name || (name.starts_with("GPU-") && value(gpu, "uuid").value_or("").starts_with(name));
 }
 
@@ -46,6 +48,12 @@ std::optional<double> smallest_instance(const std::string& listed) {
   return least;
 }
 
+std::optional<double> bytes_of(const Row& gpu, const std::string& listed) {
+  if (is_mig(gpu)) return smallest_instance(listed);
+  const std::optional<double> mebi = number(gpu, "memory.total");
+  return mebi ? std::optional(*mebi * kMebi) : std::nullopt;
+}
+
 }  // namespace
 
 VisibleGpus visible_of(const std::vector<Row>& gpus, const std::optional<std::string>& named, const std::string& listed) {
@@ -53,10 +61,7 @@ VisibleGpus visible_of(const std::vector<Row>& gpus, const std::optional<std::st
   for (const Row& gpu : shown(gpus, named)) {
     ++result.count;
     result.by_one_only |= value(gpu, "compute_mode").value_or("").starts_with("Exclusive");
-    std::optional<double> bytes = number(gpu, "memory.total");
-    if (bytes) *bytes *= kMebi;
-    if (value(gpu, "mig.mode.current") == "Enabled") bytes = smallest_instance(listed);
-    if (bytes) result.memory = std::min(result.memory.value_or(*bytes), *bytes);
+    if (const auto bytes = bytes_of(gpu, listed)) result.memory = std::min(result.memory.value_or(*bytes), *bytes);
   }
   return result;
 }
@@ -67,11 +72,9 @@ VisibleGpus visible_gpus() {
   const Smi smi{*path};
   const std::vector<Row> gpus =
       smi.query("gpu", {"index", "uuid", "compute_mode", "memory.total", "mig.mode.current"}).rows;
-  const bool any_mig =
-      std::ranges::any_of(gpus, [](const Row& gpu) { return value(gpu, "mig.mode.current") == "Enabled"; });
   const char* named = ::getenv("CUDA_VISIBLE_DEVICES");
   return visible_of(gpus, named == nullptr ? std::nullopt : std::optional<std::string>(named),
-                    any_mig ? smi.ask({"-L"}).text : "");
+                    std::ranges::any_of(gpus, is_mig) ? smi.ask({"-L"}).text : "");
 }
 
 }  // namespace ringcheck::cli

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "contract_texts.h"
 #include "cp/device/cuda_library.h"

@@ -112,7 +112,9 @@ std::string describe(const std::exception& error, const Case& test, int rank,
   return "out of memory: this rank of " + std::to_string(test.world) + " needs " +
          (model ? "at most " + gib(static_cast<double>(model(test, rank))) + " by the memory model"
                 : "more than there is") + ", " + device.str() +
-         (memory ? " has " + gib(memory->free) + " of " + gib(memory->total) + " free without it; " : " does not say what is free; ") + beginning(words_of(error));
+         (memory ? " has " + gib(memory->free) + " of " + gib(memory->total) + " free without it; "
+                 : " does not say what is free; ") +
+         beginning(words_of(error));
 }
 
 }  // namespace ringcheck::parity
