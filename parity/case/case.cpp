@@ -145,7 +145,7 @@ Case representative(Case test) {
   return test;
 }
 
-std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
+BlockShape block_shape(const Case& test) {
   BlockShape shape;
   if (test.device == "cuda") shape.device = at::Device(at::kCUDA, 0);
   shape.dtype = test.dtype;
@@ -154,7 +154,11 @@ std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
   shape.kv_heads = test.kv_heads;
   shape.dim = test.dim;
   shape.dim_v = test.dim_v;
-  return refuses(Strategies::at(test.strategy), plan, shape);
+  return shape;
+}
+
+std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
+  return refuses(Strategies::at(test.strategy), plan, block_shape(test));
 }
 
 std::optional<std::string> not_supported(const Case& test) {

@@ -50,6 +50,9 @@ bool any_on_cuda(const std::vector<Case>& cases);
 // The same case in the arguments of its strategy that stand for all that give the same bits.
 Case representative(Case test);
 
+// Its dtype, batch, heads and channels, of which a strategy makes blocks.
+BlockShape block_shape(const Case& test);
+
 // Why ours cannot run this combination of parts, or nothing: valid, but not supported.
 std::optional<std::string> not_supported(const Case& test);
 // The same of its tensors under another plan, asked of strategy and kernel alone.

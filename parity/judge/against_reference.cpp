@@ -147,7 +147,7 @@ reference::Judge AgainstReference::judge_of(const Part& part, int64_t threads) c
   const auto& tensors = evidence_.outcome.tensors;
   if (part.sampled) sample = {part.queries, part.keys, given(tensors.o), given(tensors.lse)};
   const Promise promise = evidence_.promise();
-  return {part.of.inputs, promise.contracts(), promise.partials,
+  return {part.of.inputs, promise.contracts(), promise.merged(),
           reference_rope(evidence_.test, promise), tiling, sample};
 }
 

@@ -58,7 +58,7 @@ reference::Judgement truth_of_entries(const Case& test, const Promise& promise,
                                       const EntriesOfInputs& some, const std::function<void()>& tick) {
   reference::Tiling tiling = reference::tiling_for(some.inputs);
   tiling.tick = tick;
-  reference::Judgement truth = reference::judge(some.inputs, promise.contracts(), promise.partials,
+  reference::Judgement truth = reference::judge(some.inputs, promise.contracts(), promise.merged(),
                                                 reference_rope(test, promise), tiling);
   const auto positions = flatten({{0, some.entries.mask.length}});
   truth.sigma.lse = truth.sigma.lse * spread_of_lse(test, some.entries.first, positions)

@@ -8,6 +8,8 @@
 
 #include "contract_texts.h"
 #include "cp/device/cuda_library.h"
+#include "cp/layout/strips_of_token.h"
+#include "parity/case/part.h"
 #include "parity/subject/contract.h"
 
 namespace ringcheck::parity {
@@ -70,6 +72,22 @@ int partials_of_a_call(const Case& test) {
   if (found == kernel.end() || std::holds_alternative<Full>(test.mask)) return 1;
   const int64_t bytes = test.seq * (test.dim + test.dim_v) * static_cast<int64_t>(c10::elementSize(test.dtype));
   return bytes > found->at("above_bytes").get<int64_t>() ? found->at("partials").get<int>() : 1;
+}
+
+int gradient_partials_of(const Case& test) {
+  const reference::Contract contract = contracts_of(test).backward;
+  if (contract.u_m <= contract.u_a || contract.eta_o == 0) return 1;
+  // The blocks are the same for every kernel, also for one that is not on this machine.
+  const Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
+  std::map<int64_t, StripsOfToken> of_length;
+  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test)))
+    for (const BlockShape& called : calls_of(block, test.lengths)) {
+      const int64_t length = called.visibility.mask().length;
+      of_length.try_emplace(length, length).first->second.add(called.visibility);
+    }
+  int64_t most = 1;
+  for (const auto& [length, strips] : of_length) most = std::max(most, strips.most());
+  return static_cast<int>(most);
 }
 
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {

@@ -36,6 +36,11 @@ reference::Contracts contracts_of(const Case& test);
 // all tokens, take more bytes than its contract says under `long_triangles`, and a mask has a diagonal.
 int partials_of_a_call(const Case& test);
 
+// Rounded partial gradients of which the kernel of a case makes that of one query, or of one key and query head, at most: one
+// for each strip that sees it, which are many where queries are dealt in small blocks. 1 where rounding them has no
+// underflow step, since nothing depends on their number then.
+int gradient_partials_of(const Case& test);
+
 // For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed
 // contract has for one of them.
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes);

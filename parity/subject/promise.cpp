@@ -8,9 +8,9 @@ namespace ringcheck::parity {
 
 void validate(const Promise& promise, const std::string& subject) {
   const std::string who = "subject " + subject + " promises ";
-  if (promise.partials < 1)
-    throw BadCase(who + std::to_string(promise.partials) +
-                  " partial results a row; it must be at least 1");
+  for (const int partials : {promise.partials, promise.gradient_partials})
+    if (partials < 1)
+      throw BadCase(who + std::to_string(partials) + " partial results a row; it must be at least 1");
   if (!(promise.u_angle >= 0x1p-53 && promise.u_angle <= 0x1p-8))
     throw BadCase(c10::str(who, "angles of unit roundoff ", promise.u_angle,
                            "; it must be from 2^-53 (float64) to 2^-8 (bf16); float32 has 2^-24"));

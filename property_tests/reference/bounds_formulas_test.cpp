@@ -178,8 +178,8 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
     for (const Family family :
          {Family::kSpread3, Family::kOutliers, Family::kOffset, Family::kFlat}) {
       const Inputs inputs = draw(shape, mask, 1, family, GetParam().storage);
-      const Judgement judged = judge(inputs, {contract, backward}, 3, Rope{}, {.rows = 7, .columns = 10});
-      const Formulas forward(inputs, contract, 3), gradients(inputs, backward, 3, forward.passed);
+      const Judgement judged = judge(inputs, {contract, backward}, {3, 20}, Rope{}, {.rows = 7, .columns = 10});
+      const Formulas forward(inputs, contract, 3), gradients(inputs, backward, 20, forward.passed);
       for (const auto& [tensor, field] : kFields) {
         const std::string where = name + ", " + name_of(family) + ", " + tensor;
         const Formulas& expected = field == &Tensors::o || field == &Tensors::lse ? forward : gradients;

@@ -50,7 +50,7 @@ Gradient dq_of(const ErrorModel& model, const StripView& strip, const ForwardErr
   const at::Tensor flushed = model.flushed(strip.keys);
   QueryGradientFormula formula{{formula_of(model, dq, sums.terms, flushed, error)}};
   formula.scale = std::abs(strip.scale);
-  formula.partials = model.world;
+  formula.partials = model.partials;
   formula.p_k = elements(sums.p_k);
   formula.delta = of_rows(forward.delta);
   formula.lse = of_rows(forward.lse);
@@ -65,7 +65,7 @@ BackwardErrors::BackwardErrors(const ErrorModel& model, const Keys& keys, const 
     : model_(model),
       keys_(keys),
       room_(room),
-      dk_chain_(chain_error(model, keys.queries, model.world)),
+      dk_chain_(chain_error(model, keys.queries, model.partials)),
       dv_chain_(chain_error(model, keys.queries, 0)),
       t_q_(at::zeros_like(keys.k.value())),
       p_d_o_(at::zeros_like(keys.v.value())),
@@ -79,7 +79,7 @@ Gradient BackwardErrors::add_strip(const StripView& strip, const ForwardErrors& 
   const at::Tensor sigma_lse = forward.lse.variance.sqrt();
   const Rows rows{strip,
                   forward,
-                  chain_error(model_, strip.keys, model_.world),
+                  chain_error(model_, strip.keys, model_.partials),
                   strip.q.with_value(strip.q.value() * sigma_lse),
                   strip.d_o.with_value(strip.d_o.value() * sigma_lse),
                   strip.q.value() * forward.delta.variance.sqrt()};
@@ -152,7 +152,7 @@ Gradient BackwardErrors::of_keys(KeyGradientFormula formula, const at::Tensor& v
   };
   const at::Tensor flushed = of_pairs(model_.flushed(keys_.queries)), variance = of_pairs(chain.variance);
   static_cast<RowFormula&>(formula) = formula_of(model_, value, sums, flushed, error);
-  formula.partials = model_.world * keys_.shared;
+  formula.partials = model_.partials * keys_.shared;
   formula.chain_variance = elements(variance);
   evaluate(formula, flushed.numel(), value.device());
   return {value, error};

@@ -57,8 +57,8 @@ void store(Estimate& e, Field field, const Tiles& mask_tiles, const ErrorModels&
 
 at::Tensor indexes(const std::vector<int64_t>& slots) { return at::tensor(slots, at::kLong); }
 
-ErrorModel model_of(const Contract& contract, int world, const Inputs& inputs) {
-  return {contract, static_cast<double>(world), static_cast<double>(inputs.q.size(-1)),
+ErrorModel model_of(const Contract& contract, int partials, const Inputs& inputs) {
+  return {contract, static_cast<double>(partials), static_cast<double>(inputs.q.size(-1)),
           static_cast<double>(inputs.v.size(-1))};
 }
 
@@ -90,10 +90,11 @@ Tiling shortened(const Tiling& tiling, const KeyRuns& runs) {
 
 }  // namespace
 
-Judge::Judge(Inputs inputs, const Contracts& contracts, int world, const Rope& rope, Tiling tiling,
-             std::optional<Sample> sample)
+Judge::Judge(Inputs inputs, const Contracts& contracts, Partials partials, const Rope& rope,
+             Tiling tiling, std::optional<Sample> sample)
     : inputs_(std::move(inputs)),
-      models_(model_of(contracts.forward, world, inputs_), model_of(contracts.backward, world, inputs_)),
+      models_(model_of(contracts.forward, partials.of_o, inputs_),
+              model_of(contracts.backward, partials.of_gradients, inputs_)),
       rope_(rope),
       tiling_(std::move(tiling)),
       sample_(std::move(sample)) {
@@ -177,9 +178,9 @@ Judgement Judge::finished(Estimate e, const Tiles& cut, const Slots& slots) cons
   return {e.value, e.bound, e.variance};
 }
 
-Judgement judge(const Inputs& inputs, const Contracts& contracts, int world, const Rope& rope,
+Judgement judge(const Inputs& inputs, const Contracts& contracts, Partials partials, const Rope& rope,
                 const Tiling& tiling) {
-  const Judge judged(inputs, contracts, world, rope, tiling);
+  const Judge judged(inputs, contracts, partials, rope, tiling);
   std::vector<Tensors> values, bounds, sigmas;
   for (const Range run : judged.runs()) {
     const Judgement part = judged(run, inputs.q.device());

@@ -35,21 +35,21 @@ struct Sample {
   at::Tensor o, lse;                   // of the implementation, in the shapes of the problem
 };
 
-// Evaluates attention and, for an implementation with these contracts that merges `world` partial
-// results, the worst-case bound B and the predicted error sigma of every element
+// Evaluates attention and, for an implementation with these contracts that merges so many
+// `partials`, the worst-case bound B and the predicted error sigma of every element
 // (docs/numerics.md gives each formula). `rope`, where it rotates, is undone on dQ and dK with
 // the bounds carried through, and rope.u_angle is the implementation's; inputs.q and inputs.k are
 // the rotated tensors. float64 on the device
 // of the inputs; throws what attention() throws.
-Judgement judge(const Inputs& inputs, const Contracts& contracts, int world, const Rope& rope,
+Judgement judge(const Inputs& inputs, const Contracts& contracts, Partials partials, const Rope& rope,
                 const Tiling& tiling = {});
 
 // The same a run of (batch, kv head) pairs at a time, on any device and in several threads, so that
 // no more than a run needs be in memory.
 class Judge {
  public:
-  Judge(Inputs inputs, const Contracts& contracts, int world, const Rope& rope, Tiling tiling,
-        std::optional<Sample> sample = {});
+  Judge(Inputs inputs, const Contracts& contracts, Partials partials, const Rope& rope,
+        Tiling tiling, std::optional<Sample> sample = {});
 
   std::vector<Range> runs() const { return runs_of_pairs(inputs_, tiling_); }
 

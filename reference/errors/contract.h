@@ -46,4 +46,13 @@ struct Contracts {
   Contracts(const Contract& first, const Contract& second) : forward(first), backward(second) {}
 };
 
+// How many partial results are merged, at most, each rounded by u_m: into a row of O, and into a gradient of one
+// query head.
+struct Partials {
+  int of_o = 1, of_gradients = 1;
+
+  Partials(int of_both) : Partials(of_both, of_both) {}
+  Partials(int of_o, int of_gradients) : of_o(of_o), of_gradients(of_gradients) {}
+};
+
 }  // namespace ringcheck::reference

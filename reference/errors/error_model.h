@@ -8,11 +8,11 @@
 
 namespace ringcheck::reference {
 
-// How an implementation computes: its contract, the number of partial results that it merges, and
+// How an implementation computes in one pass: its contract, the number of partial results that it merges, and
 // the lengths of its inner products. The numbered formulas of docs/numerics.md follow from it.
 struct ErrorModel {
   Contract contract;
-  double world = 1;
+  double partials = 1;
   double dim = 1;    // terms of q k
   double dim_v = 1;  // terms of dO v
 

@@ -22,7 +22,7 @@ struct RowError {
 RowError row_error(const ErrorModel& model, const StripView& strip) {
   const auto& [u_a, u_m, c_e] =
       std::tie(model.contract.u_a, model.contract.u_m, model.contract.c_e);
-  const double W = model.world, partial = model.partial_rounding();
+  const double W = model.partials, partial = model.partial_rounding();
   const at::Tensor bound = strip.keys * u_a + 4 * W * u_a * (1 + strip.lse.abs()) + u_m;
   const at::Tensor variance =
       model.unit_variance() *
@@ -67,7 +67,7 @@ KeySums sums_over_keys(const ErrorModel& model, const StripView& strip, const Ke
 
 // Where scores are alike, an approximate exp errs alike for all of them: c_e once more, coherently.
 Error lse_error(const ErrorModel& model, const StripView& strip, const KeySums& sums) {
-  const double u_a = model.contract.u_a, c_e = model.contract.c_e, W = model.world;
+  const double u_a = model.contract.u_a, c_e = model.contract.c_e, W = model.partials;
   const at::Tensor size = 1 + strip.lse.abs() + strip.max.abs();
   const at::Tensor size2 = 1 + strip.lse.square() + strip.max.square();
   return {

@@ -16,6 +16,7 @@ struct Arithmetic {
   reference::Contract contract;
   double scale = 1;  // softmax scale
   int world = 1;     // partial results merged
+  int gradient_terms = 1;  // partial results that a gradient is added up from
   // q, k and their gradients are those after the rotary embedding, or there is none. Otherwise C2
   // cannot be had, and C3 only over all channels together: rotations keep inner products.
   bool rotated = true;

@@ -21,6 +21,7 @@ parity::Promise promise() {
   promise.contract.u_a = 0x1p-24;
   promise.u_angle = 0x1p-30;
   promise.partials = 3;
+  promise.gradient_partials = 5;
   return promise;
 }
 
@@ -35,6 +36,7 @@ TEST(ArithmeticOfConservation, IsThePromiseWithoutARotaryEmbedding) {
     EXPECT_EQ(how.contract, promise().contract);
     EXPECT_EQ(how.scale, 0.5);
     EXPECT_EQ(how.world, 3);
+    EXPECT_EQ(how.gradient_terms, 5);
     EXPECT_TRUE(how.rotated);
   }
 }
