@@ -4,7 +4,9 @@
 
 #include <bit>
 #include <cmath>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "parity/case/data/soft_data.h"
 #include "parity/case/data_family.h"
@@ -113,6 +115,17 @@ int64_t work_of(const Task& task) {
   return static_cast<int64_t>(std::min(work, 0x1p62));
 }
 
+int64_t shapes_to_plan(const Case& test) {
+  if (test.kernel.find("cudnn") == std::string::npos) return 0;
+  std::set<std::tuple<int64_t, Strip::Kind, int64_t, int64_t, int64_t>> shapes;
+  const Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
+  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test)))
+    for (const BlockShape& called : calls_of(block, test.lengths))
+      for (const Strip& strip : called.visibility.strips())
+        shapes.insert({called.batch, strip.kind, strip.rows, strip.columns, strip.width});
+  return std::ssize(shapes);
+}
+
 CaseSpace::CaseSpace(Ranges ranges, const std::string& device)
     : ranges_(std::move(ranges)), device_(device) {
   Case probe;
@@ -157,7 +170,8 @@ Case CaseSpace::build(const Choice& choice, const Draw& draw) const {
   suit(test, value(choice, "mask"));
   pad_entries(test, ranges_);
   validate(test);
-  if (not_supported(test)) test.kernel = plainest_kernel(device_type_of(test));
+  const bool is_long = ranges_.most_shapes > 0 && shapes_to_plan(test) > ranges_.most_shapes;
+  if (is_long || not_supported(test)) test.kernel = plainest_kernel(device_type_of(test));
   if (not_supported(test)) {
     test.strategy = Case{}.strategy;
     test.arguments = Case{}.arguments;

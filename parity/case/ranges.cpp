@@ -86,6 +86,7 @@ Ranges clean_ranges(const std::string& device) {
   ranges.least_seq = 1, ranges.most_seq = on_gpus ? 512 : 128;
   ranges.longest_seq = on_gpus ? 8192 : 1024;
   ranges.most_work = on_gpus ? 2'000'000'000'000 : 100'000'000;
+  ranges.most_shapes = 64;  // some seconds
   ranges.padded_one_in = 2;
   ranges.of["world"] = up_to(8);
   for (const char* heads : {"64/64", "40/8", "24/3"}) ranges.of["heads"].push_back(heads);

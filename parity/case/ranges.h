@@ -30,6 +30,7 @@ Draw drawn_from(uint64_t seed);
 struct Ranges {
   int64_t least_seq = 24, most_seq = 200, longest_seq = 200;
   int64_t most_work = 0;  // of work_of(): a longer sequence is drawn again, shorter; 0: no limit
+  int64_t most_shapes = 0;  // of shapes_to_plan(): with more it gets a kernel that plans none; 0: no limit
   // Of so many batches one, at most, gets entries of different lengths; 0: none.
   int64_t padded_one_in = 0;
   std::map<std::string, std::vector<std::string>> of;

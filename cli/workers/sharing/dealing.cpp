@@ -13,9 +13,9 @@
 namespace ringcheck::cli {
 namespace {
 
-// Seconds on one core, roughly: what every case takes, what a rank adds, multiplications, and what cuDNN
-// takes to plan the shapes of a case.
-constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 1;
+// Seconds on one core, roughly: what every case takes, what a rank adds, multiplications, and what a library takes to plan
+// the first shape of a case and each one, in both passes.
+constexpr double kEachCase = 0.04, kEachRank = 0.005, kWorkInASecond = 3e9, kPlanning = 0.5, kEachShape = 0.1;
 constexpr double kMebi = 1 << 20;
 constexpr double kSmall = 256 * kMebi, kMedium = 4096 * kMebi;  // bytes of scores, or of q
 constexpr double kMemoryOfWorker = 4096 * kMebi;  // of a GPU, while it judges what is small
@@ -52,8 +52,8 @@ bool is_medium(const parity::Case& test) {
 }  // namespace
 
 double seconds_of(const parity::Case& test) {
-  const bool planned = test.kernel.find("cudnn") != std::string::npos;
-  return (planned ? kPlanning : 0) + kEachCase + kEachRank * test.world +
+  const auto shapes = static_cast<double>(parity::shapes_to_plan(test));
+  return (shapes > 0 ? kPlanning : 0) + kEachShape * shapes + kEachCase + kEachRank * test.world +
          static_cast<double>(parity::work_of(test)) * computed_share(test) / kWorkInASecond;
 }
 

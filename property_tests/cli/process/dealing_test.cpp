@@ -8,6 +8,8 @@
 
 #include <array>
 
+#include "parity/case/case_space.h"
+
 namespace ringcheck::cli {
 namespace {
 
@@ -50,6 +52,19 @@ TEST(Dealing, BeginsWithWhatTakesLongest) {
   EXPECT_EQ(dealt.small, (std::vector<size_t>{1, 3, 0}));
   EXPECT_EQ(dealt.large, (std::vector<size_t>{2, 5}));
   EXPECT_EQ(dealt.medium, (std::vector<size_t>{7, 6}));
+}
+
+// cuDNN plans every shape that a strip has, others none: under an edge that every block of queries meets elsewhere those are many.
+TEST(Dealing, KnowsWhatIsPlanned) {
+  const std::string rest = "cuda/P2/hq1/hkv1/s600/d64/bf16";
+  const auto seconds = [&](const std::string& how) { return seconds_of(parity::parse_case(how + rest)); };
+  EXPECT_EQ(parity::shapes_to_plan(parity::parse_case("striped[3]/causal/tiled/" + rest)), 0);
+  EXPECT_EQ(parity::shapes_to_plan(parity::parse_case("contiguous/full/cudnn/" + rest)), 1);
+  EXPECT_EQ(parity::shapes_to_plan(parity::parse_case("contiguous/causal/cudnn/" + rest)), 2) << "the diagonal block and the other";
+  EXPECT_GE(parity::shapes_to_plan(parity::parse_case("striped[3]/causal/cudnn/" + rest)), 100);
+  EXPECT_GT(seconds("striped[3]/causal/cudnn/"), 5);
+  EXPECT_LT(seconds("striped[3]/causal/tiled/"), 1);
+  EXPECT_LT(seconds("contiguous/causal/cudnn/"), 2);
 }
 
 TEST(WorkersOfMedium, AreAThirdFromOneToFour) {
