@@ -79,10 +79,7 @@ Partial CudnnStrips::attend(const Call& call) const {
   const int64_t bytes_of_token = (call.k.size(3) + call.v.size(3)) * call.k.element_size();
   const std::vector<Square> squares = squares_of(causal ? call.strip.rows : 0, bytes_of_token);
   if (squares.size() == 1) return whole(call);
-  auto sizes = call.q.sizes().vec();
-  sizes.back() = call.v.size(3);
-  const auto wide = call.q.options().dtype(at::kFloat);
-  const Partial all{at::empty(sizes, wide), at::empty({sizes[0], sizes[1], sizes[2]}, wide)};
+  const Partial all = unwritten(call, at::kFloat);
   for (const auto& [begin, rows] : squares) {
     const int64_t before = before_diagonal(call.strip) + begin;
     const auto of_rows = [begin = begin, rows = rows](const at::Tensor& x) { return x.narrow(2, begin, rows); };
@@ -102,13 +99,17 @@ Partial CudnnStrips::attend(const Call& call) const {
 }
 
 Partial CudnnStrips::whole(const Call& call) {
+  const Partial all = unwritten(call, call.q.scalar_type());
+  cudnn_forward({call.strip, call.scale, call.q, call.k, call.v}, all.out, all.lse);
+  return all;
+}
+
+Partial CudnnStrips::unwritten(const Call& call, at::ScalarType dtype) {
   auto sizes = call.q.sizes().vec();
   sizes.back() = call.v.size(3);
-  const at::Tensor out = at::empty(sizes, call.q.options());
-  const at::Tensor lse =
-      at::empty({sizes[0], sizes[1], sizes[2]}, call.q.options().dtype(at::kFloat));
-  cudnn_forward({call.strip, call.scale, call.q, call.k, call.v}, out, lse);
-  return {out, lse};
+  const auto options = call.q.options();
+  return {at::empty(sizes, options.dtype(dtype)),
+          at::empty({sizes[0], sizes[1], sizes[2]}, options.dtype(at::kFloat))};
 }
 
 Gradients CudnnStrips::differentiate(const Call& call, const Saved& saved) const {

@@ -24,6 +24,8 @@ class CudnnStrips : public StripKernel {
 
  private:
   static Partial whole(const Call& call);
+  // Room for the result of a call, O in this dtype.
+  static Partial unwritten(const Call& call, at::ScalarType dtype);
   Gradients whole(const Call& call, const Saved& saved) const;
 
   std::string name_;
