@@ -98,7 +98,7 @@ typedef struct ringcheck_promise {
   /* Whose rounding errors it may have, by the name of a kernel: plain, flash, ... NULL: of each
    * constant the largest that a known kernel has for this dtype. */
   const char *contract;
-  int32_t partials;      /* rounded partial results that a row of O is merged from; 0: the ranks */
+  int32_t partials;      /* rounded partial results that a row of O, or of a gradient, is merged from; 0: the ranks */
   double angle_roundoff; /* of the angles of a rotary embedding; 0: 2^-53, float64 */
   int32_t deterministic; /* the same input gives the same bits */
   const char *shows;     /* with commas; NULL: o,lse,dq,dk,dv */

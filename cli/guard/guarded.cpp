@@ -100,7 +100,8 @@ Guarded guard(const GuardQuestion& question) {
   for (const std::string& path : question.files) add(all, path, read_guard_file(path));
   check_ranks(all);
   if (all.empty()) return all;
-  all.how.world = all.how.gradient_terms = std::max({all.world, kPartials, static_cast<int>(all.files.size())});
+  all.how.world = std::max({all.world, kPartials, static_cast<int>(all.files.size())});
+  all.how.gradient_terms = static_cast<double>(all.group) * all.how.world;
   all.how.contract = parity::loosest_contract(all.dtypes);
   const bool finite = all.findings.empty();
   all.laws = judge_conservation(all.sums, all.how);

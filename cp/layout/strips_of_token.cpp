@@ -30,7 +30,8 @@ void StripsOfToken::add(const Visibility& block) {
     changes[begin] += parts;
     changes[begin + size] -= parts;
   };
-  for (const Strip& strip : block.strips()) {
+  // Not block.strips(), which are kept.
+  for (const Strip& strip : strips_of(visible_slots(block.mask(), block.queries(), block.keys()))) {
     count(keys, strip.column, strip.columns, 1);
     count(queries, strip.row, strip.rows, has_two_parts(strip) ? 2 : 1);
   }
@@ -38,11 +39,7 @@ void StripsOfToken::add(const Visibility& block) {
   add_to(as_query_, block.queries(), queries);
 }
 
-int64_t StripsOfToken::most() const {
-  int64_t most = 0;
-  for (const auto* side : {&as_key_, &as_query_})
-    for (const int64_t strips : *side) most = std::max(most, strips);
-  return most;
-}
+int64_t StripsOfToken::most_as_key() const { return as_key_.empty() ? 0 : std::ranges::max(as_key_); }
+int64_t StripsOfToken::most_as_query() const { return as_query_.empty() ? 0 : std::ranges::max(as_query_); }
 
 }  // namespace ringcheck

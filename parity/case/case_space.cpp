@@ -121,8 +121,10 @@ int64_t shapes_to_plan(const Case& test) {
   const Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
   for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test)))
     for (const BlockShape& called : calls_of(block, test.lengths))
-      for (const Strip& strip : called.visibility.strips())
-        shapes.insert({called.batch, strip.kind, strip.rows, strip.columns, strip.width});
+      for (const Strip& strip : called.visibility.strips()) {
+        const bool mirrored = strip.kind == Strip::Kind::kMirrored;  // is computed as a causal one
+        shapes.insert({called.batch, mirrored ? Strip::Kind::kCausal : strip.kind, strip.rows, strip.columns, strip.width});
+      }
   return std::ssize(shapes);
 }
 

@@ -13,8 +13,8 @@ namespace ringcheck::parity {
 // What the reference computes for a task, about: pairs of positions times channels. At most 2^62.
 int64_t work_of(const Task& task);
 
-// Shapes that a library has to plan before it computes them, each once a process: those of a case's strips, for kernels
-// of cuDNN, which takes some hundredths of a second for a shape and pass. 0 for any other kernel.
+// About how many shapes a library has to plan before it computes them, each process for each of its GPUs: those of a case's
+// strips, for kernels of cuDNN, which takes some hundredths of a second for a shape and pass. 0 for any other kernel.
 int64_t shapes_to_plan(const Case& test);
 
 // Gives it more heads, as many as it takes that its strategy can deal them to its ranks.

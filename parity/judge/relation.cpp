@@ -100,7 +100,10 @@ namespace {
 reference::Judgement truth_of(const Evidence& evidence, const Run& run, const Outcome& outcome) {
   const Problem problem =
       run.problem(run.test, {{0, run.test.seq}}).to(outcome.tensors.o.device());
-  return truth_of(run.test, evidence.subject.promise(run.test), problem, outcome, evidence.tick);
+  Promise promise = evidence.subject.promise(run.test);
+  if (run.layout && promise.by_strategy)
+    promise.gradient_partials = gradient_partials_of(run.test, *run.layout, promise.contracts().backward);
+  return truth_of(run.test, promise, problem, outcome, evidence.tick);
 }
 
 }  // namespace

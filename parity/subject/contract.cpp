@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <variant>
 
 #include "contract_texts.h"
@@ -74,20 +76,50 @@ int partials_of_a_call(const Case& test) {
   return bytes > found->at("above_bytes").get<int64_t>() ? found->at("partials").get<int>() : 1;
 }
 
-int gradient_partials_of(const Case& test) {
-  const reference::Contract contract = contracts_of(test).backward;
-  if (contract.u_m <= contract.u_a || contract.eta_o == 0) return 1;
-  // The blocks are the same for every kernel, also for one that is not on this machine.
-  const Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
+namespace {
+
+bool partial_gradients_underflow(const reference::Contract& backward) {
+  return backward.u_m > backward.u_a && backward.eta_o > 0;
+}
+
+// Entries of one length meet each block once, whether or not they are neighbours, which are computed together.
+GradientPartials counted(const Case& test, const Plan& plan) {
   std::map<int64_t, StripsOfToken> of_length;
-  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test)))
+  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test))) {
+    std::set<int64_t> met;
     for (const BlockShape& called : calls_of(block, test.lengths)) {
       const int64_t length = called.visibility.mask().length;
-      of_length.try_emplace(length, length).first->second.add(called.visibility);
+      if (met.insert(length).second) of_length.try_emplace(length, length).first->second.add(called.visibility);
     }
-  int64_t most = 1;
-  for (const auto& [length, strips] : of_length) most = std::max(most, strips.most());
-  return static_cast<int>(most);
+  }
+  int64_t dq = Strategies::at(test.strategy).partials(test.world), dkv = dq;
+  for (const auto& [length, strips] : of_length) {
+    dq = std::max(dq, strips.most_as_query());
+    dkv = std::max(dkv, strips.most_as_key());
+  }
+  return {static_cast<int>(dq), static_cast<int>(dkv)};
+}
+
+}  // namespace
+
+GradientPartials gradient_partials_of(const Case& test, const Layout& layout, const reference::Contract& backward) {
+  if (!partial_gradients_underflow(backward)) return {};
+  // The blocks are the same for every kernel, also for one that is not on this machine.
+  Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
+  plan.layout = layout;
+  return counted(test, plan);
+}
+
+// Asked by every rank and oracle, and counted once.
+GradientPartials gradient_partials_of(const Case& test) {
+  static std::mutex mutex;
+  static std::map<std::string, GradientPartials> known;
+  const reference::Contract backward = contracts_of(test).backward;
+  if (!partial_gradients_underflow(backward)) return {};
+  const std::lock_guard lock(mutex);
+  const std::string text = to_text(test);
+  if (const auto found = known.find(text); found != known.end()) return found->second;
+  return known[text] = gradient_partials_of(test, layout_of(test), backward);
 }
 
 reference::Contract loosest_contract(const std::set<at::ScalarType>& dtypes) {

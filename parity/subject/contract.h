@@ -36,10 +36,16 @@ reference::Contracts contracts_of(const Case& test);
 // all tokens, take more bytes than its contract says under `long_triangles`, and a mask has a diagonal.
 int partials_of_a_call(const Case& test);
 
-// Rounded partial gradients of which the kernel of a case makes that of one query, or of one key and query head, at most: one
-// for each strip that sees it, which are many where queries are dealt in small blocks. 1 where rounding them has no
-// underflow step, since nothing depends on their number then.
-int gradient_partials_of(const Case& test);
+// Rounded partial gradients that dQ, and dK and dV by one query head, are merged from; 0: as many as O.
+struct GradientPartials {
+  int dq = 0, dkv = 0;
+};
+
+// The same of ours, at most: one for each strip that sees a token, which are many where queries are dealt in small blocks.
+// 0 where rounding them has no underflow step: nothing depends on it.
+GradientPartials gradient_partials_of(const Case& test);
+// The same where shards are not those of the case, by a backward pass of this contract.
+GradientPartials gradient_partials_of(const Case& test, const Layout& layout, const reference::Contract& backward);
 
 // For tensors of these dtypes by an unknown kernel: of each constant the largest that a committed
 // contract has for one of them.

@@ -80,7 +80,7 @@ Promise promise_of_ours(const Case& test) {
   promise.contract = contract_of(test);
   promise.backward_contract = backward_contract_of(test);
   promise.partials = Strategies::at(test.strategy).partials(test.world) * partials_of_a_call(test);
-  promise.gradient_partials = std::max(promise.partials, gradient_partials_of(test));
+  promise.gradient_partials = gradient_partials_of(test);
   promise.deterministic = contract_json(test.kernel).at("deterministic").get<bool>();
   if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});
   using Counts = Promise::Counts;

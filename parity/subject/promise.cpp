@@ -8,7 +8,8 @@ namespace ringcheck::parity {
 
 void validate(const Promise& promise, const std::string& subject) {
   const std::string who = "subject " + subject + " promises ";
-  for (const int partials : {promise.partials, promise.gradient_partials})
+  const reference::Partials merged = promise.merged();
+  for (const int partials : {merged.of_o, merged.of_dq, merged.of_dkv})
     if (partials < 1)
       throw BadCase(who + std::to_string(partials) + " partial results a row; it must be at least 1");
   if (!(promise.u_angle >= 0x1p-53 && promise.u_angle <= 0x1p-8))

@@ -20,7 +20,7 @@ struct Promise {
   reference::Contract contract;  // of its arithmetic (docs/numerics.md)
   std::optional<reference::Contract> backward_contract = {};  // of its backward pass, where another
   int partials = 1;              // rounded partial results that a row of O is merged from
-  int gradient_partials = 1;     // the same of a gradient of one query head
+  GradientPartials gradient_partials = {};
   // Unit roundoff of the angles of a rotary embedding: 2^-24 where they are computed in float32.
   double u_angle = 0x1p-53;
   bool deterministic = false;    // the same input gives the same bits
@@ -43,7 +43,10 @@ struct Promise {
   std::map<std::string, Chart> charts;  // by tensor, where it was calibrated at this very case
 
   reference::Contracts contracts() const { return {contract, backward_contract.value_or(contract)}; }
-  reference::Partials merged() const { return {partials, gradient_partials}; }
+  reference::Partials merged() const {
+    const auto of = [this](int gradient) { return gradient == 0 ? partials : gradient; };
+    return {partials, of(gradient_partials.dq), of(gradient_partials.dkv)};
+  }
 };
 
 // Throws BadCase where the promise cannot be kept: names no tensor, or less than one partial.

@@ -191,6 +191,18 @@ TEST_F(ResultFiles, UnwritableOnesAreBadInput) {
   }
 }
 
+// Of which one device is to compute some: those that there are, and as many as its strategy cuts apart.
+TEST_F(ResultFiles, HeadsThatOneDeviceCannotComputeAreBadInput) {
+  for (const auto& [groups, says] : {std::pair("5", "--groups-alone 5 is more than the 4 key heads of ulysses[2]"),
+                                     std::pair("1", "the 1 kv-heads of a rank do not go into 2 groups")}) {
+    const Ran ran = Running({std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_scaling", "--case",
+                             "ulysses[2]/headtail/plain/causal/P2/hq4/hkv4/s40/d16/bf16", "--groups-alone", groups}).wait();
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+    EXPECT_THAT(ran.err, HasSubstr(std::string("--groups-alone ") + groups));
+  }
+}
+
 // What strategy auto goes by: refused before any work, whatever is wrong with it.
 TEST_F(ResultFiles, FiguresThatAutoCannotGoByAreBadInput) {
   const std::string other = folder_.file("other.json"), cut = folder_.file("cut.json");

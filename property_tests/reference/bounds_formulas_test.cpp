@@ -26,7 +26,9 @@ struct Formulas {
     Tensor B_L, s_L, B_D, s_D;
   } passed;
 
-  Formulas(const Inputs& in, const Contract& contract, double W, const std::optional<Passed>& given = {}) {
+  // W of formula (3) to (5), W_q of (7), W_k of (8) and (9).
+  Formulas(const Inputs& in, const Contract& contract, double W, double W_q, double W_k,
+           const std::optional<Passed>& given = {}) {
     const auto [u_a, u_p, eta_p, u_o, eta_o, eta_e, u_in, u_m, kappa, c_e, u_d, scales_ds, chops_after] = contract;
     const int64_t shared = in.q.size(1) / in.k.size(1);
     const Range all{0, in.mask.length};
@@ -34,7 +36,7 @@ struct Formulas {
     const double tau = in.scale, d = double(in.q.size(3)), dv = double(in.v.size(3));
     const double unit = u_a * u_a / 3, in2 = u_in * u_in / 3;
     const double coarse = u_m > u_a ? u_m : 0, step = u_m > u_a ? eta_o : 0;
-    const double partials = W * double(shared);
+    const double partials = W_k * double(shared);
 
     const auto of_i = [](const Tensor& x) { return x.unsqueeze(3); };
     const auto of_j = [&](const Tensor& x) { return x.repeat_interleave(shared, 1).unsqueeze(2); };
@@ -112,12 +114,12 @@ struct Formulas {
     const double operand = u_p * u_p / 3, partial = coarse * coarse / 3;
     const Tensor B_dQ = tau * (row(B_T * k.abs()) + B_D * row(P * k).abs() +
                                (n * u_a + coarse) * row((T * k).abs())) +
-                        B_L * dQ.abs() + tau * n * eta_e + rho_o(dQ) + W * step;
+                        B_L * dQ.abs() + tau * n * eta_e + rho_o(dQ) + W_q * step;
     const Tensor s_dQ = tau * tau *
                             (row(s_T * sq(k)) + s_D * sq(row(P * k)) + sq(row(P * s_G.sqrt() * k)) +
-                             (unit * (n_eff / 2 + 2 + W) + lost(n) + partial) * row(sq(T * k))) +
-                        (s_L + operand + unit * (n_eff / 2 + 2 + W) + lost(n) + partial) * sq(dQ) +
-                        (sq(tau * n * eta_e) + sq(rho_o(dQ)) + W * step * step) / 3;
+                             (unit * (n_eff / 2 + 2 + W_q) + lost(n) + partial) * row(sq(T * k))) +
+                        (s_L + operand + unit * (n_eff / 2 + 2 + W_q) + lost(n) + partial) * sq(dQ) +
+                        (sq(tau * n * eta_e) + sq(rho_o(dQ)) + W_q * step * step) / 3;
     // (8), (9), (10)
     const Tensor N = column(sees.to(at::kDouble).expand_as(P)), N_eff = N / kappa + kappa;
     const Tensor dK = tau * column(T * q), dV = column(P * dO);
@@ -129,7 +131,7 @@ struct Formulas {
             (column((s_T + sq(P) * s_D + sq(T) * s_L) * sq(q)) + sq(column(P * s_D.sqrt() * q)) +
              sq(column(T * s_L.sqrt() * q)) + sq(column(P * s_G.sqrt() * q))) +
         operand * sq(dK) +
-        (unit * (N_eff / 2 + 2 + W) + lost(N) + partial) * (sq(dK) + tau * tau * column(sq(T * q))) +
+        (unit * (N_eff / 2 + 2 + W_k) + lost(N) + partial) * (sq(dK) + tau * tau * column(sq(T * q))) +
         (sq(rho_o(dK)) + sq(tau * N * eta_e) + partials * step * step) / 3;
     const Tensor B_dV = column((P * (B_E + B_L + 2 * u_in) + rho_p(P) + e_P) * dO.abs()) +
                         (N * u_a + coarse) * column(P * dO.abs()) + rho_o(dV) + N * eta_e +
@@ -178,8 +180,8 @@ TEST_P(BoundFormulas, AreEvaluatedAsWritten) {
     for (const Family family :
          {Family::kSpread3, Family::kOutliers, Family::kOffset, Family::kFlat}) {
       const Inputs inputs = draw(shape, mask, 1, family, GetParam().storage);
-      const Judgement judged = judge(inputs, {contract, backward}, {3, 20}, Rope{}, {.rows = 7, .columns = 10});
-      const Formulas forward(inputs, contract, 3), gradients(inputs, backward, 20, forward.passed);
+      const Judgement judged = judge(inputs, {contract, backward}, {3, 20, 70}, Rope{}, {.rows = 7, .columns = 10});
+      const Formulas forward(inputs, contract, 3, 3, 3), gradients(inputs, backward, 3, 20, 70, forward.passed);
       for (const auto& [tensor, field] : kFields) {
         const std::string where = name + ", " + name_of(family) + ", " + tensor;
         const Formulas& expected = field == &Tensors::o || field == &Tensors::lse ? forward : gradients;

@@ -273,7 +273,7 @@ def subject(
     sequence (a function that makes all scores at once runs out of memory, or time, far below a ring).
     shows: the tensors that it returns, of o, lse, dq, dk, dv, and q, k as they were attended.
     contract: the kernel whose rounding it may have (plain, flash, ...); None: the loosest known.
-    partials: rounded partial results that a row of o is merged from; 0: two a rank.
+    partials: rounded partial results that a row of o, or of a gradient, is merged from; 0: two a rank.
     whole: it is called once for all ranks, with lists by rank. framework: torch | numpy.
     refuses: a function of the case that says why it is refused, or None.
     sends: a function (case, rank) -> the bytes that it sends to each rank in both passes; None: it does not say.

@@ -65,7 +65,7 @@ BackwardErrors::BackwardErrors(const ErrorModel& model, const Keys& keys, const 
     : model_(model),
       keys_(keys),
       room_(room),
-      dk_chain_(chain_error(model, keys.queries, model.partials)),
+      dk_chain_(chain_error(model, keys.queries, model.key_partials)),
       dv_chain_(chain_error(model, keys.queries, 0)),
       t_q_(at::zeros_like(keys.k.value())),
       p_d_o_(at::zeros_like(keys.v.value())),
@@ -152,7 +152,7 @@ Gradient BackwardErrors::of_keys(KeyGradientFormula formula, const at::Tensor& v
   };
   const at::Tensor flushed = of_pairs(model_.flushed(keys_.queries)), variance = of_pairs(chain.variance);
   static_cast<RowFormula&>(formula) = formula_of(model_, value, sums, flushed, error);
-  formula.partials = model_.partials * keys_.shared;
+  formula.partials = model_.key_partials * keys_.shared;
   formula.chain_variance = elements(variance);
   evaluate(formula, flushed.numel(), value.device());
   return {value, error};

@@ -57,8 +57,8 @@ void store(Estimate& e, Field field, const Tiles& mask_tiles, const ErrorModels&
 
 at::Tensor indexes(const std::vector<int64_t>& slots) { return at::tensor(slots, at::kLong); }
 
-ErrorModel model_of(const Contract& contract, int partials, const Inputs& inputs) {
-  return {contract, static_cast<double>(partials), static_cast<double>(inputs.q.size(-1)),
+ErrorModel model_of(const Contract& contract, int of_row, int of_key, const Inputs& inputs) {
+  return {contract, static_cast<double>(of_row), static_cast<double>(of_key), static_cast<double>(inputs.q.size(-1)),
           static_cast<double>(inputs.v.size(-1))};
 }
 
@@ -93,8 +93,8 @@ Tiling shortened(const Tiling& tiling, const KeyRuns& runs) {
 Judge::Judge(Inputs inputs, const Contracts& contracts, Partials partials, const Rope& rope,
              Tiling tiling, std::optional<Sample> sample)
     : inputs_(std::move(inputs)),
-      models_(model_of(contracts.forward, partials.of_o, inputs_),
-              model_of(contracts.backward, partials.of_gradients, inputs_)),
+      models_(model_of(contracts.forward, partials.of_o, partials.of_dkv, inputs_),
+              model_of(contracts.backward, partials.of_dq, partials.of_dkv, inputs_)),
       rope_(rope),
       tiling_(std::move(tiling)),
       sample_(std::move(sample)) {

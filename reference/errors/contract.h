@@ -46,13 +46,14 @@ struct Contracts {
   Contracts(const Contract& first, const Contract& second) : forward(first), backward(second) {}
 };
 
-// How many partial results are merged, at most, each rounded by u_m: into a row of O, and into a gradient of one
-// query head.
+// How many partial results are merged, at most, each rounded by u_m: into a row of O, one of dQ, and one of dK and dV by the
+// queries of one head. W, W_q and W_k of docs/numerics.md.
 struct Partials {
-  int of_o = 1, of_gradients = 1;
+  int of_o = 1, of_dq = 1, of_dkv = 1;
 
-  Partials(int of_both) : Partials(of_both, of_both) {}
-  Partials(int of_o, int of_gradients) : of_o(of_o), of_gradients(of_gradients) {}
+  Partials(int of_all) : Partials(of_all, of_all, of_all) {}
+  Partials(int of_o, int of_dq, int of_dkv) : of_o(of_o), of_dq(of_dq), of_dkv(of_dkv) {}
+  int of_gradients() const { return of_dq > of_dkv ? of_dq : of_dkv; }
 };
 
 }  // namespace ringcheck::reference

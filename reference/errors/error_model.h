@@ -12,7 +12,8 @@ namespace ringcheck::reference {
 // the lengths of its inner products. The numbered formulas of docs/numerics.md follow from it.
 struct ErrorModel {
   Contract contract;
-  double partials = 1;
+  double partials = 1;      // of a row: of O, or of dQ
+  double key_partials = 1;  // of dK and dV, of one query head
   double dim = 1;    // terms of q k
   double dim_v = 1;  // terms of dO v
 

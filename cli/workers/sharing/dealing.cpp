@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <variant>
@@ -65,8 +66,11 @@ Dealt deal(const std::vector<parity::Case>& cases, const std::vector<size_t>& in
     const parity::Case& test = cases[index];
     (is_small(test) ? dealt.small : is_medium(test) ? dealt.medium : dealt.large).push_back(index);
   }
-  for (std::vector<size_t>* shared : {&dealt.medium, &dealt.small})
-    std::ranges::stable_sort(*shared, std::greater(), [&](size_t index) { return seconds_of(cases[index]); });
+  std::map<size_t, double> seconds;
+  for (std::vector<size_t>* shared : {&dealt.medium, &dealt.small}) {
+    for (const size_t index : *shared) seconds[index] = seconds_of(cases[index]);
+    std::ranges::stable_sort(*shared, std::greater(), [&](size_t index) { return seconds.at(index); });
+  }
   return dealt;
 }
 

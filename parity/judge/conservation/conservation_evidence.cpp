@@ -83,8 +83,9 @@ ConservationSums sums_of_slots(const AttentionShard& whole, const Positions& own
 // position may be off.
 Arithmetic arithmetic_of(const Case& test, const Promise& promise, const Outcome& outcome) {
   Arithmetic how{promise.contract, scale_of(test), promise.partials,
-                 promise.gradient_partials * static_cast<int>(test.q_heads / test.kv_heads),
                  !has_rope(test) || shows_rotated(test, outcome)};
+  if (const reference::Contract backward = promise.contracts().backward; backward.u_m > backward.u_a)
+    how.gradient_terms = static_cast<double>(test.q_heads / test.kv_heads) * promise.merged().of_gradients();
   if (!has_rope(test)) return how;
   const double rate = std::ranges::max(
       reference::angle_error_rates(reference_rope(test, promise), test.dim));

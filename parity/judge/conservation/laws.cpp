@@ -54,8 +54,7 @@ Scales scales_of(const ConservationSums& s, const Arithmetic& how) {
   x.lost = (at::maximum(n, queries) * c.lost_of(1)).square();
   x.each = x.lost + (square(c.u_o) + square(c.u_p)) / 3 + 3 * input + 2 * x.merged + 2 * chain + x.row;
   x.product = (unit * (5 * d_v / 6 + 6) + 2 * input + x.underflow) * s.v_largest.square();
-  const double roundings = x.merged > 0 ? 1.0 + how.gradient_terms : 1;  // of a stored gradient, and of its terms
-  x.gradient = {at::full_like(n, roundings * x.stored), x.coherent, x.each};
+  x.gradient = {at::full_like(n, (1 + how.gradient_terms) * x.stored), x.coherent, x.each};
   if (how.gradients) {
     // The sum of a key may be as large after its first run as at its end: so under a causal mask.
     const Accumulation& kept = *how.gradients;

@@ -16,11 +16,11 @@ struct Arithmetic {
   reference::Contract contract;
   double scale = 1;  // softmax scale
   int world = 1;     // partial results merged
-  int gradient_terms = 1;  // partial results that a gradient is added up from
   // q, k and their gradients are those after the rotary embedding, or there is none. Otherwise C2
   // cannot be had, and C3 only over all channels together: rotations keep inner products.
   bool rotated = true;
   std::optional<Accumulation> gradients = {};  // how dQ, dK and dV are added up, where that is coarser
+  double gradient_terms = 0;  // of a gradient, that are rounded as it is, before they are added
 };
 
 // One of the four laws of docs/conservation.md for every (batch, kv head).

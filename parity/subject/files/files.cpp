@@ -33,7 +33,7 @@ class Files final : public WholeSubject {
   Promise promise(const Case& test) const override {
     Promise promise;
     promise.contract = merging_anyhow(loosest_contract({test.dtype}));
-    promise.partials = promise.gradient_partials = kPartialsOfARank * test.world;
+    promise.partials = kPartialsOfARank * test.world;
     promise.u_angle = 0x1p-24;
     promise.shows = shows_;
     if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});

@@ -72,7 +72,7 @@ json to_json(const Promise& promise) {
   object["contract"] = json_of(promise.contract);
   if (promise.backward_contract) object["backward_contract"] = json_of(*promise.backward_contract);
   object["partials"] = promise.partials;
-  object["gradient_partials"] = promise.gradient_partials;
+  object["gradient_partials"] = {{"dq", promise.gradient_partials.dq}, {"dkv", promise.gradient_partials.dkv}};
   object["u_angle"] = promise.u_angle;
   object["shows"] = promise.shows;
   object["counts"] = json::array();
@@ -93,7 +93,10 @@ Promise promise_from_json(const json& written) {
   if (object.contains("backward_contract"))
     promise.backward_contract = contract_from(object.at("backward_contract"));
   object.at("partials").get_to(promise.partials);
-  promise.gradient_partials = object.value("gradient_partials", promise.partials);  // which older recordings lack
+  if (object.contains("gradient_partials")) {  // which older recordings lack
+    object["gradient_partials"].at("dq").get_to(promise.gradient_partials.dq);
+    object["gradient_partials"].at("dkv").get_to(promise.gradient_partials.dkv);
+  }
   object.at("u_angle").get_to(promise.u_angle);
   object.at("shows").get_to(promise.shows);
   const std::set<std::string> counted = object.at("counts");

@@ -22,7 +22,7 @@ reference::Contract contract_by(const Case& test, const std::optional<std::strin
 Promise promise_of(const Case& test, const Said& said) {
   Promise promise;
   promise.contract = merging_anyhow(contract_by(test, said.contract));
-  promise.partials = promise.gradient_partials = said.partials == 0 ? test.world : said.partials;
+  promise.partials = said.partials == 0 ? test.world : said.partials;
   if (said.u_angle != 0) promise.u_angle = said.u_angle;
   promise.deterministic = said.deterministic;
   promise.lengths = said.lengths;

@@ -27,7 +27,7 @@ constexpr int kPartials = 64;  // as guard takes them
 
 std::vector<LawVerdict> judged(const AttentionShard& x, const std::string& accumulation) {
   parity::Arithmetic how{parity::loosest_contract({x.dv.scalar_type()}),
-                         1 / std::sqrt(static_cast<double>(x.q.size(3))), kPartials};
+                         1 / std::sqrt(static_cast<double>(x.q.size(3))), kPartials, true, {}, kPartials};
   if (!accumulation.empty()) how.gradients = parity::parse_accumulation(accumulation);
   return judge_conservation(conservation_sums(x), how);
 }
@@ -104,7 +104,7 @@ TEST(Accumulation, LeavesAnErrorOfTheSizeThatThePageSays) {
     const auto off_by = [&](double error) {
       AttentionShard wrong = x;
       wrong.*tensor = (wrong.*tensor).to(at::kDouble) * (1 + error);
-      parity::Arithmetic how{parity::loosest_contract({at::kBFloat16}), 0.25, kPartials};
+      parity::Arithmetic how{parity::loosest_contract({at::kBFloat16}), 0.25, kPartials, true, {}, kPartials};
       how.gradients = parity::parse_accumulation("bf16[256]");
       return judge_conservation(conservation_sums(wrong), how)[law].status;
     };

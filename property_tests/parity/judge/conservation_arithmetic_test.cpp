@@ -21,7 +21,7 @@ parity::Promise promise() {
   promise.contract.u_a = 0x1p-24;
   promise.u_angle = 0x1p-30;
   promise.partials = 3;
-  promise.gradient_partials = 5;
+  promise.gradient_partials = {4, 5};
   return promise;
 }
 
@@ -36,9 +36,21 @@ TEST(ArithmeticOfConservation, IsThePromiseWithoutARotaryEmbedding) {
     EXPECT_EQ(how.contract, promise().contract);
     EXPECT_EQ(how.scale, 0.5);
     EXPECT_EQ(how.world, 3);
-    EXPECT_EQ(how.gradient_terms, 5);
     EXPECT_TRUE(how.rotated);
   }
+}
+
+// Of a key each of the heads that read it gives as many, where they are rounded before they are added.
+TEST(ArithmeticOfConservation, CountsTheTermsOfGradientsThatAreRounded) {
+  const parity::Case test = parity::parse_case("P2/hq6/hkv2/d128/s64/float32/rope:none");
+  parity::Promise rounds = promise();
+  EXPECT_EQ(parity::arithmetic_of(test, rounds, {}).gradient_terms, 0);
+  rounds.contract.u_m = 0x1p-11;
+  EXPECT_EQ(parity::arithmetic_of(test, rounds, {}).gradient_terms, 3 * 5);
+  rounds.gradient_partials = {};
+  EXPECT_EQ(parity::arithmetic_of(test, rounds, {}).gradient_terms, 3 * 3);
+  rounds.backward_contract = promise().contract;
+  EXPECT_EQ(parity::arithmetic_of(test, rounds, {}).gradient_terms, 0) << "its backward pass rounds none";
 }
 
 // Gradients are turned back by angles, each its position times a frequency that is off by so much.

@@ -50,7 +50,7 @@ AttentionShard shard_of(const reference::Inputs& in, const reference::Tensors& o
 std::vector<LawVerdict> judged(const AttentionShard& shard, const reference::Inputs& in,
                                at::ScalarType dtype) {
   return judge_conservation(conservation_sums(shard),
-                            {parity::loosest_contract({dtype}), in.scale, 64});
+                            {parity::loosest_contract({dtype}), in.scale, 64, true, {}, 64.0 * in.q.size(1) / in.k.size(1)});
 }
 
 double worst(const std::vector<LawVerdict>& laws) {
@@ -252,6 +252,24 @@ TEST(Conservation, UnrotatedTensorsKeepTheOtherLaws) {
   EXPECT_EQ(laws[3].status, Status::kPass);
   how.rotated = true;
   EXPECT_TRUE(fails(judge_conservation(conservation_sums(example.shard), how), "C2"));
+}
+
+// Each of many terms of a gradient is rounded to fp16 before they are added: among subnormal numbers all by the same step,
+// which as many terms explain and one does not.
+TEST(Conservation, CountsTheRoundingsOfTerms) {
+  constexpr double kTerms = 400, kStep = 0x1p-25;
+  reference::Inputs in = reference_testing::draw({.seq = 200}, {Full{}, 200}, 1);
+  in.d_o = at::full_like(in.d_o, 1e-5);
+  AttentionShard shard = shard_of(in, reference::naive_attention(in));
+  at::manual_seed(1);
+  shard.dv = shard.dv + at::randn_like(shard.dv) * (kStep * std::sqrt(kTerms / 3));
+  reference::Contract contract = parity::loosest_contract({at::kHalf});
+  contract.eta_o = kStep;
+  const auto status = [&](double terms) {
+    return judge_conservation(conservation_sums(shard), {contract, in.scale, 4, true, {}, terms})[0].status;
+  };
+  EXPECT_EQ(status(kTerms), Status::kPass);
+  EXPECT_EQ(status(0), Status::kFail);
 }
 
 // Of nothing that is divided by the scale anything is left.

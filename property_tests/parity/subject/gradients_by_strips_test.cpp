@@ -57,7 +57,7 @@ class Rounding final : public StripKernel {
 };
 
 // By a subject that promises cuDNN's arithmetic, with as many partial gradients.
-parity::OracleVerdict judged(const parity::Case& test, int gradient_partials) {
+parity::OracleVerdict judged(const parity::Case& test, const parity::GradientPartials& gradient_partials) {
   parity::RunOptions options;
   options.judging.oracles = {"parity"};
   options.subject = parity::ours_with(
@@ -84,9 +84,9 @@ std::string findings_of(const parity::OracleVerdict& verdict) {
 TEST(GradientsByStrips, AreRoundedOnceForEachStrip) {
   const parity::Case test = parity::parse_case(
       "ring:allgather/striped[3]/plain/causal/thread/P6/b1/hq4/hkv2/s900/d32/fp16/scale:0.001/flat/seed1");
-  const int strips = parity::gradient_partials_of(parity::with(test, [](parity::Case& c) { c.kernel = "cudnn"; }));
-  EXPECT_EQ(strips, 1 + 5 * 50) << "steps of three queries on each of the other ranks";
-  const parity::OracleVerdict counted = judged(test, strips), by_rank = judged(test, test.world);
+  const parity::GradientPartials strips = parity::gradient_partials_of(parity::with(test, [](parity::Case& c) { c.kernel = "cudnn"; }));
+  EXPECT_EQ(strips.dkv, 1 + 5 * 50) << "steps of three queries on each of the other ranks";
+  const parity::OracleVerdict counted = judged(test, strips), by_rank = judged(test, {test.world, test.world});
   EXPECT_EQ(counted.status, parity::Status::kPass) << findings_of(counted);
   EXPECT_EQ(by_rank.status, parity::Status::kFail) << "one rounding a rank explains it, so that this shows nothing";
 }
