@@ -154,13 +154,16 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   return result;
 }
 
-// One device cannot compute more key heads than there are. Throws cli::UsageError.
+// One device cannot compute more key heads than there are, nor fewer than its strategy cuts apart. Throws cli::UsageError.
 void check_groups_alone(const Options& options, const std::vector<parity::Case>& cases) {
-  for (const parity::Case& test : cases)
+  const std::string said = "--groups-alone " + std::to_string(options.groups_alone);
+  for (const parity::Case& test : cases) {
     if (options.groups_alone > test.kv_heads)
-      throw cli::UsageError("--groups-alone " + std::to_string(options.groups_alone) + " is more than the " +
-                            std::to_string(test.kv_heads) + " key heads of " + parity::to_text(test) +
-                            "; use at most those");
+      throw cli::UsageError(said + " is more than the " + std::to_string(test.kv_heads) + " key heads of " +
+                            parity::to_text(test) + "; use at most those");
+    if (const auto reason = parity::not_supported(alone(test, options.groups_alone)))
+      throw cli::UsageError(said + " of " + parity::to_text(test) + ", on one device: " + *reason);
+  }
 }
 
 // Whether the ranks of every case can keep a pass as a graph. Throws cli::UsageError.

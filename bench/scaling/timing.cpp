@@ -122,18 +122,23 @@ Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& ho
   return timed(comm, attention, local, how.pairs);
 }
 
-Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how) {
-  parity::Case alone = test;
-  alone.world = 1;
-  if (how.groups_alone > 0) {
-    alone.kv_heads = how.groups_alone;
-    alone.q_heads = test.q_heads / test.kv_heads * how.groups_alone;
+parity::Case alone(const parity::Case& test, int64_t groups) {
+  parity::Case one = test;
+  one.world = 1;
+  if (groups > 0) {
+    one.kv_heads = groups;
+    one.q_heads = test.q_heads / test.kv_heads * groups;
   }
+  return one;
+}
+
+Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how) {
+  const parity::Case one = alone(test, how.groups_alone);
   const auto self = comm.split(comm.rank(), 0);
   Timing own;
-  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, alone, how);
+  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, one, how);
   for (auto* samples : {&own.seconds, &own.forward_seconds})
-    for (double& seconds : *samples) seconds *= static_cast<double>(test.kv_heads) / static_cast<double>(alone.kv_heads);
+    for (double& seconds : *samples) seconds *= static_cast<double>(test.kv_heads) / static_cast<double>(one.kv_heads);
   const auto slowest = [&](const std::vector<double>& samples) {
     return comm.agree_max(samples.empty() ? 0 : median(samples));
   };

@@ -45,6 +45,9 @@ struct Timed {
 // two. Where a pass takes longer than 2 s there is one to warm up, and all are recorded. Collective.
 Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& how);
 
+// The case that one device computes by itself: all of this one, or so many of its key heads.
+parity::Case alone(const parity::Case& test, int64_t groups);
+
 // Every rank runs all of it by itself, at the same time; ranks on CPUs, which share them, leave that to
 // rank 0. Of some heads the time is scaled to all of them. Collective.
 Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how);
