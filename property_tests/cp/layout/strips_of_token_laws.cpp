@@ -8,7 +8,7 @@
 
 #include "parity/case/case.h"
 #include "parity/case/part.h"
-#include "parity/subject/contract.h"
+#include "parity/subject/ours.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 
@@ -91,6 +91,16 @@ TEST(GradientPartials, AreCountedWhereTheyMatter) {
   EXPECT_EQ(of_dkv(rest + "fp16/fa2"), 25);
   EXPECT_EQ(of_dkv(rest + "bf16/fa2"), 0) << "which has no underflow step to speak of";
   EXPECT_EQ(of_dkv(rest + "fp16/plain"), 0) << "which adds them up in float32";
+}
+
+// What ours promises of itself.
+TEST(GradientPartials, ArePromised) {
+  const std::string rest = "ring:p2p/striped[3]/causal/cudnn/P4/hq8/hkv4/s96/d64/";
+  const auto merged = [&](const std::string& dtype) { return parity::ours()->promise(parity::parse_case(rest + dtype)).merged(); };
+  EXPECT_EQ(merged("fp16").of_o, 4);
+  EXPECT_EQ(merged("fp16").of_dq, 4);
+  EXPECT_EQ(merged("fp16").of_dkv, 25);
+  EXPECT_EQ(merged("bf16").of_dkv, 4);
 }
 
 // Entries that hold different numbers of tokens are computed apart: of each the most counts, not their sum.
