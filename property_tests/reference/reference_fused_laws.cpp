@@ -86,7 +86,7 @@ TEST_F(FusedReference, IsThePlainForm) {
     RC_ASSERT(path != nullptr);
     const Solution fused = path->attend(group, cut), plain = attend_plainly(group, cut, {});
     const double dim = static_cast<double>(shape.dim);
-    const ErrorModel model{float64_contract(), 1, dim, dim};
+    const ErrorModel model{.contract = float64_contract(), .dim = dim, .dim_v = dim};
     expect_alike(fused, plain, estimate(plain, group, cut, model, {}).bound);
     expect_exact_where_blind(fused, cut);
     const Solution again = path->attend(group, cut);
