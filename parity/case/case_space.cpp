@@ -115,12 +115,20 @@ int64_t work_of(const Task& task) {
   return static_cast<int64_t>(std::min(work, 0x1p62));
 }
 
+std::vector<std::vector<BlockShape>> calls_by_block(const Case& test, const Layout& layout) {
+  Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
+  plan.layout = layout;
+  std::vector<std::vector<BlockShape>> calls;
+  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test)))
+    calls.push_back(calls_of(block, test.lengths));
+  return calls;
+}
+
 int64_t shapes_to_plan(const Case& test) {
   if (test.kernel.find("cudnn") == std::string::npos) return 0;
   std::set<std::tuple<int64_t, Strip::Kind, int64_t, int64_t, int64_t>> shapes;
-  const Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
-  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test)))
-    for (const BlockShape& called : calls_of(block, test.lengths))
+  for (const auto& calls : calls_by_block(test, layout_of(test)))
+    for (const BlockShape& called : calls)
       for (const Strip& strip : called.visibility.strips()) {
         const bool mirrored = strip.kind == Strip::Kind::kMirrored;  // is computed as a causal one
         shapes.insert({called.batch, mirrored ? Strip::Kind::kCausal : strip.kind, strip.rows, strip.columns, strip.width});
@@ -172,8 +180,8 @@ Case CaseSpace::build(const Choice& choice, const Draw& draw) const {
   suit(test, value(choice, "mask"));
   pad_entries(test, ranges_);
   validate(test);
-  const bool is_long = ranges_.most_shapes > 0 && shapes_to_plan(test) > ranges_.most_shapes;
-  if (is_long || not_supported(test)) test.kernel = plainest_kernel(device_type_of(test));
+  const bool plans_many = ranges_.most_shapes > 0 && shapes_to_plan(test) > ranges_.most_shapes;
+  if (plans_many || not_supported(test)) test.kernel = plainest_kernel(device_type_of(test));
   if (not_supported(test)) {
     test.strategy = Case{}.strategy;
     test.arguments = Case{}.arguments;

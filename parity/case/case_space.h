@@ -13,6 +13,10 @@ namespace ringcheck::parity {
 // What the reference computes for a task, about: pairs of positions times channels. At most 2^62.
 int64_t work_of(const Task& task);
 
+// The calls of a kernel that make up a case of ours whose shards are these: of each block, one for the entries of each length that
+// are neighbours. The same for every kernel, also for one that is not on this machine.
+std::vector<std::vector<BlockShape>> calls_by_block(const Case& test, const Layout& layout);
+
 // About how many shapes a library has to plan before it computes them, each process for each of its GPUs: those of a case's
 // strips, for kernels of cuDNN, which takes some hundredths of a second for a shape and pass. 0 for any other kernel.
 int64_t shapes_to_plan(const Case& test);

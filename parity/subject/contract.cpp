@@ -11,7 +11,7 @@
 #include "contract_texts.h"
 #include "cp/device/cuda_library.h"
 #include "cp/layout/strips_of_token.h"
-#include "parity/case/part.h"
+#include "parity/case/case_space.h"
 #include "parity/subject/contract.h"
 
 namespace ringcheck::parity {
@@ -83,11 +83,11 @@ bool partial_gradients_underflow(const reference::Contract& backward) {
 }
 
 // Entries of one length meet each block once, whether or not they are neighbours, which are computed together.
-GradientPartials counted(const Case& test, const Plan& plan) {
+GradientPartials counted(const Case& test, const Layout& layout) {
   std::map<int64_t, StripsOfToken> of_length;
-  for (const BlockShape& block : Strategies::at(test.strategy).blocks(plan, block_shape(test))) {
+  for (const auto& calls : calls_by_block(test, layout)) {
     std::set<int64_t> met;
-    for (const BlockShape& called : calls_of(block, test.lengths)) {
+    for (const BlockShape& called : calls) {
       const int64_t length = called.visibility.mask().length;
       if (met.insert(length).second) of_length.try_emplace(length, length).first->second.add(called.visibility);
     }
@@ -103,11 +103,7 @@ GradientPartials counted(const Case& test, const Plan& plan) {
 }  // namespace
 
 GradientPartials gradient_partials_of(const Case& test, const Layout& layout, const reference::Contract& backward) {
-  if (!partial_gradients_underflow(backward)) return {};
-  // The blocks are the same for every kernel, also for one that is not on this machine.
-  Plan plan = plan_of(with(test, [](Case& any) { any.kernel = Case{}.kernel; }));
-  plan.layout = layout;
-  return counted(test, plan);
+  return partial_gradients_underflow(backward) ? counted(test, layout) : GradientPartials{};
 }
 
 // Asked by every rank and oracle, and counted once.

@@ -8,13 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "parity/case/case.h"
 #include "property_tests/kernels/kernel_blocks.h"
+#include "property_tests/kernels/strip_library.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 
@@ -22,39 +20,6 @@ namespace ringcheck {
 namespace {
 
 using Kind = Strip::Kind;
-
-// A library of one query and key head, in float64, that knows full strips, causal ones and bands.
-class Library final : public StripKernel {
- public:
-  std::optional<std::string> refuses(const BlockShape&) const override { return std::nullopt; }
-
- protected:
-  Partial attend(const Call& call) const override {
-    const at::Tensor scores = scores_of(call), lse = scores.logsumexp(3);
-    return {at::matmul((scores - lse.unsqueeze(3)).exp(), call.v), lse};
-  }
-
-  Gradients differentiate(const Call& call, const Saved& saved) const override {
-    const at::Tensor p = (scores_of(call) - saved.lse.unsqueeze(3)).exp();
-    const at::Tensor ds = p * (at::matmul(saved.d_o, call.v.mT()) - saved.d.unsqueeze(3)) * call.scale;
-    return {at::matmul(ds, call.k), at::matmul(ds.mT(), call.q), at::matmul(p.mT(), saved.d_o)};
-  }
-
- private:
-  static at::Tensor scores_of(const Call& call) {
-    const int64_t rows = call.strip.rows, columns = call.strip.columns;
-    if (rows != call.q.size(2) || columns != call.k.size(2)) throw std::logic_error("a strip of another size");
-    const at::Tensor column = at::arange(columns), last = at::arange(columns - rows, columns).unsqueeze(1);
-    at::Tensor hidden = at::zeros({rows, columns}, at::kBool);
-    switch (call.strip.kind) {
-      case Kind::kFull: break;
-      case Kind::kCausal: hidden = column > last; break;
-      case Kind::kBand: hidden = (column > last).logical_or(column <= last - call.strip.width); break;
-      case Kind::kMirrored: throw std::logic_error("a strip that libraries do not know");
-    }
-    return (at::matmul(call.q, call.k.mT()) * call.scale).masked_fill(hidden, -INFINITY);
-  }
-};
 
 struct Block {
   Mask mask;
@@ -88,7 +53,7 @@ std::string difference(const Block& block, double scale, uint64_t seed) {
   const Scores scores{block.mask, scale};
   const Visibility visibility = visibility_of(q, kv, scores);
 
-  const Library library;
+  const StripLibrary library;
   const AttentionKernel& plain = *AttentionKernels::at("plain");
   const Partial whole = plain.forward(q, kv, scores, visibility), part = library.forward(q, kv, scores, visibility);
   const Saved saved = saved_of(whole, d_o);

@@ -37,6 +37,9 @@ constexpr std::pair<const char*, Promise::Counts> kCounts[] = {
     {"work", Promise::Counts::kWork},
     {"memory", Promise::Counts::kMemory}};
 
+constexpr std::pair<const char*, int GradientPartials::*> kGradientPartials[] = {
+    {"dq", &GradientPartials::dq}, {"dkv", &GradientPartials::dkv}};
+
 template <class T, class Members>
 json members_of(const T& value, const Members& members) {
   json object = json::object();
@@ -72,7 +75,7 @@ json to_json(const Promise& promise) {
   object["contract"] = json_of(promise.contract);
   if (promise.backward_contract) object["backward_contract"] = json_of(*promise.backward_contract);
   object["partials"] = promise.partials;
-  object["gradient_partials"] = {{"dq", promise.gradient_partials.dq}, {"dkv", promise.gradient_partials.dkv}};
+  object["gradient_partials"] = members_of(promise.gradient_partials, kGradientPartials);
   object["u_angle"] = promise.u_angle;
   object["shows"] = promise.shows;
   object["counts"] = json::array();
@@ -93,10 +96,8 @@ Promise promise_from_json(const json& written) {
   if (object.contains("backward_contract"))
     promise.backward_contract = contract_from(object.at("backward_contract"));
   object.at("partials").get_to(promise.partials);
-  if (object.contains("gradient_partials")) {  // which older recordings lack
-    object["gradient_partials"].at("dq").get_to(promise.gradient_partials.dq);
-    object["gradient_partials"].at("dkv").get_to(promise.gradient_partials.dkv);
-  }
+  if (object.contains("gradient_partials"))  // which older recordings lack
+    set_members(object["gradient_partials"], kGradientPartials, promise.gradient_partials);
   object.at("u_angle").get_to(promise.u_angle);
   object.at("shows").get_to(promise.shows);
   const std::set<std::string> counted = object.at("counts");

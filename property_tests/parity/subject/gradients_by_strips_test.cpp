@@ -6,53 +6,38 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "kernels/strip_kernel.h"
 #include "parity/case/part.h"
 #include "parity/judge/runner.h"
-#include "parity/subject/ours.h"
+#include "property_tests/kernels/strip_library.h"
+#include "property_tests/parity/subject/with_kernel.h"
 
 namespace ringcheck {
 namespace {
 
 // In float32, its results rounded to the dtype.
-class Rounding final : public StripKernel {
- public:
-  std::optional<std::string> refuses(const BlockShape&) const override { return std::nullopt; }
-
+class Rounding final : public StripLibrary {
  protected:
   Partial attend(const Call& call) const override {
-    const auto [q, k, v] = wide(call);
-    const at::Tensor scores = scores_of(call, q, k), lse = scores.logsumexp(3);
-    return {at::matmul((scores - lse.unsqueeze(3)).exp(), v).to(call.q.scalar_type()), lse};
+    const Partial part = StripLibrary::attend(wide(call));
+    return {part.out.to(call.q.scalar_type()), part.lse};
   }
 
   Gradients differentiate(const Call& all, const Saved& saved) const override {
-    return by_members(all, saved, [](const Call& call, const Saved& its) {
-      const auto [q, k, v] = wide(call);
-      const at::Tensor d_o = its.d_o.to(at::kFloat), p = (scores_of(call, q, k) - its.lse.unsqueeze(3)).exp();
-      const at::Tensor ds = p * (at::matmul(d_o, v.mT()) - its.d.unsqueeze(3)) * call.scale;
+    return by_members(all, saved, [&](const Call& call, const Saved& its) {
+      const Gradients term =
+          StripLibrary::differentiate(wide(call), {its.o.to(at::kFloat), its.lse, its.d, its.d_o.to(at::kFloat)});
       const auto rounded = [&](const at::Tensor& x) { return x.to(call.q.scalar_type()); };
-      return Gradients{rounded(at::matmul(ds, k)), rounded(at::matmul(ds.mT(), q)), rounded(at::matmul(p.mT(), d_o))};
+      return Gradients{rounded(term.dq), rounded(term.dk), rounded(term.dv)};
     });
   }
 
  private:
-  struct Wide {
-    at::Tensor q, k, v;
-  };
-  static Wide wide(const Call& call) {
+  // With a key head for each query head.
+  static Call wide(const Call& call) {
     const auto of_queries = [&](const at::Tensor& x) {
       return x.to(at::kFloat).repeat_interleave(call.q.size(1) / x.size(1), 1);
     };
-    return {of_queries(call.q), of_queries(call.k), of_queries(call.v)};
-  }
-  static at::Tensor scores_of(const Call& call, const at::Tensor& q, const at::Tensor& k) {
-    const int64_t rows = call.strip.rows, columns = call.strip.columns;
-    const at::Tensor column = at::arange(columns), last = at::arange(columns - rows, columns).unsqueeze(1);
-    at::Tensor hidden = at::zeros({rows, columns}, at::kBool);
-    if (call.strip.kind != Strip::Kind::kFull) hidden = column > last;
-    if (call.strip.kind == Strip::Kind::kBand) hidden = hidden.logical_or(column <= last - call.strip.width);
-    return (at::matmul(q, k.mT()) * call.scale).masked_fill(hidden, -INFINITY);
+    return {call.strip, call.scale, of_queries(call.q), of_queries(call.k), of_queries(call.v)};
   }
 };
 
@@ -60,12 +45,8 @@ class Rounding final : public StripKernel {
 parity::OracleVerdict judged(const parity::Case& test, const parity::GradientPartials& gradient_partials) {
   parity::RunOptions options;
   options.judging.oracles = {"parity"};
-  options.subject = parity::ours_with(
-      [](Communicator& comm, const parity::Case& each, const parity::RankInput& input) {
-        ContextParallel::Options parts = parity::options_of(each);
-        parts.plan.kernel = std::make_shared<Rounding>();
-        return parity::context_parallel_with(parts, comm, each, input);
-      },
+  options.subject = ours_with_kernel(
+      [](const auto&) { return std::make_shared<Rounding>(); },
       [&](parity::Promise& promise) {
         promise.contract = parity::contract_of(parity::with(test, [](parity::Case& c) { c.kernel = "cudnn"; }));
         promise.backward_contract.reset();

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "parity/judge/runner.h"
-#include "parity/subject/ours.h"
+#include "property_tests/parity/subject/with_kernel.h"
 
 namespace ringcheck {
 namespace {
@@ -51,12 +51,8 @@ TEST_P(RoundedGradients, AreHeldAndAddedUpAsTheStrategySays) {
     const parity::Case test = parity::parse_case(std::string(GetParam()) + "/bf16/plain/" + rest);
     parity::RunOptions options;
     options.judging.oracles = {"counters", "parity"};
-    options.subject = parity::ours_with(
-        [](Communicator& comm, const parity::Case& each, const parity::RankInput& input) {
-          ContextParallel::Options parts = parity::options_of(each);
-          parts.plan.kernel = std::make_shared<Rounded>(parts.plan.kernel);
-          return parity::context_parallel_with(parts, comm, each, input);
-        },
+    options.subject = ours_with_kernel(
+        [](const std::shared_ptr<const AttentionKernel>& own) { return std::make_shared<Rounded>(own); },
         [](parity::Promise& promise) { promise.contract.u_m = promise.contract.u_o; });
     const parity::Verdict verdict = parity::verify(test, options);
     EXPECT_EQ(verdict.status, parity::Status::kPass) << parity::to_text(test) << ": " << findings_of(verdict);
