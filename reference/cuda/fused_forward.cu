@@ -43,7 +43,7 @@ struct Softmax {
 
   Rows<kDim> o = {};
   double max[2] = {-INFINITY, -INFINITY};                   // of the scores, before they are scaled
-  double sum[2] = {0, 0};                                   // of the lane's columns
+  double sum[2] = {0, 0}, rest[2] = {0, 0};                 // of the lane's columns
   double base[2] = {kInteger + 0x1p50, kInteger + 0x1p50};  // kInteger - level; at first below all
   Run run[2];
   double factor;
@@ -78,8 +78,18 @@ struct Softmax {
         const double n = shifted[half][c] - base[c / 2];
         const double p = power(shifted[half][c], fma(s[half][c], factor, -n), powers);
         weights[half][left(c)] = visible(half, c) ? p : 0;
-        sum[c / 2] += weights[half][left(c)];
       }
+    for (int row = 0; row < 2; ++row) {
+      const int a = left(2 * row), b = left(2 * row + 1);
+      add(row, (weights[0][a] + weights[0][b]) + (weights[1][a] + weights[1][b]));
+    }
+  }
+
+  // With compensation (Kahan 1965): in a plain sum of equal weights every addition errs alike.
+  __device__ void add(int row, double x) {
+    const double term = x + rest[row], next = sum[row] + term;
+    rest[row] = term - (next - sum[row]);
+    sum[row] = next;
   }
 
   // The levels follow the maxima.
@@ -92,6 +102,7 @@ struct Softmax {
       const double shrink = exp2(fmax((next - base[half]) / kParts, -2000.0));
       base[half] = next;
       sum[half] *= shrink;
+      rest[half] *= shrink;
       for (auto& x : o)
         for (int c = 0; c < 2; ++c)
           x[2 * half + c] *= shrink;
