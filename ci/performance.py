@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/performance.py            writes the tables of docs/performance.md, from reports/results/speed
 ci/performance.py --check       says whether they are equal to those results
+ci/performance.py --of FOLDER   prints the tables of the results in a folder (bench/run.sh)
 
 The files there are results of ringcheck_scaling and of the programs in bench/peers.
 """
@@ -25,12 +26,20 @@ def median(measurement):
     return statistics.median(measurement["samples"])
 
 
+def spread(measurement):
+    """Half of what the middle half of the samples takes up; None of less than four."""
+    if len(measurement["samples"]) < 4:
+        return None
+    low, _, high = statistics.quantiles(measurement["samples"], n=4, method="inclusive")
+    return (high - low) / 2
+
+
 class Row:
     """Who computed a problem on how many devices, at how many TFLOP/s each, forward and with backward."""
 
     def __init__(self, parts, devices, slowest=False):
         self.problem = tuple(parts[part] for part in PROBLEM)
-        self.devices, self.rates, self.errors, self.exposed, self.peak = devices, {}, {}, None, None
+        self.devices, self.rates, self.spreads, self.errors, self.exposed, self.peak = devices, {}, {}, {}, None, None
         if parts["subject"] == "ours":
             how = "threads" if parts["world_kind"] == "thread" else f"processes over {parts.get('transport', 'nccl')}"
             self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
@@ -67,6 +76,7 @@ def rows_in(measurements):
                     row = Row(parts, devices if many else 1, suffix == "tflops_on_slowest")
                     row = rows.setdefault((row.problem, row.devices, row.who, row.how), row)
                     row.rates.setdefault(prefix, median(one))
+                    row.spreads.setdefault(prefix, spread(one))
         for figure, says in (("exposed_communication", "exposed"), ("peak_bytes", "peak")):
             if name == figure and devices > 1:
                 row = Row(parts, devices)
@@ -90,7 +100,9 @@ def table(problem, rows):
         cells = []
         for prefix in PASSES:
             rate = row.rates.get(prefix)
-            cells += [f"{rate:.0f}" if rate else "-", f"{rate / best[prefix]:.2f}" if rate and best[prefix] else "-"]
+            around = row.spreads.get(prefix)
+            cells += ["-" if not rate else f"{rate:.0f}" if around is None else f"{rate:.0f} ±{around:.0f}",
+                      f"{rate / best[prefix]:.2f}" if rate and best[prefix] else "-"]
         exposed = "-" if row.exposed is None else f"{100 * row.exposed:.0f} %"
         peak = "-" if row.peak is None else f"{row.peak / 2**30:.2f}"
         errors = [row.errors.get("o"), max((row.errors[name] for name in GRADIENTS if name in row.errors), default=None)]
@@ -99,8 +111,8 @@ def table(problem, rows):
     return "".join(text)
 
 
-def written():
-    results = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
+def written(folder=RESULTS):
+    results = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     by_machine = collections.defaultdict(list)
     for result in results:
         by_machine[result["environment"]["device"].split(",")[0]].append(result)
@@ -119,4 +131,8 @@ def written():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--of"] and len(sys.argv) == 3:
+        if not list((of := pathlib.Path(sys.argv[2])).glob("*.json")):
+            sys.exit(f"ci/performance.py: no result (*.json) in '{of}'")
+        sys.exit(print(written(of)))
     write_section("ci/performance.py", "docs/performance.md", written(), sys.argv[1:], __doc__)

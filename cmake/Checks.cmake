@@ -94,6 +94,10 @@ add_test(NAME subjects_page COMMAND ${ci}/subjects.py --check)
 add_test(NAME nightly_test COMMAND ${ci}/nightly_test.sh)
 set_tests_properties(nightly_test PROPERTIES TIMEOUT 120)
 
+# The tables' program, in the same way.
+add_test(NAME bench_run_test COMMAND ${PROJECT_SOURCE_DIR}/bench/run_test.sh)
+set_tests_properties(bench_run_test PROPERTIES TIMEOUT 120)
+
 # What is installed can be found, moved and used as docs/cpp.md says.
 set(consumer_flags -O0)
 if(RINGCHECK_SANITIZE)
