@@ -5,13 +5,14 @@
 # bench/run.sh OUT [TABLE...]   measures tables of docs/performance.md, in one sitting, on the GPUs of this machine or on those
 # that CUDA_VISIBLE_DEVICES names: RingCheck's strategies as threads and as processes, verified and then timed beside one GPU,
 # and what PyTorch, ring-flash-attn and yunchang do there, as far as they are installed. A TABLE is QUERY_HEADS/KEY_HEADS/TOKENS,
-# as 32/8/32K; without any: those up to 256K tokens with 32 and 64 heads. OUT gets a result for each program and table, which
-# `ci/performance.py --of OUT` prints as tables. Needs a bundle (ci/bundle.sh) in build/bundle, or where RINGCHECK_BUNDLE says;
+# as 32/8/32K; without any: those up to 256K tokens with 32 and 64 heads. OUT gets a result for each program, of all tables, which
+# `ci/performance.py --of OUT` prints; OUT/tables those of each table, also of earlier calls. Needs a bundle (ci/bundle.sh) in build/bundle, or where RINGCHECK_BUNDLE says;
 # a program ends after RINGCHECK_DEADLINE seconds (300). Exit code: 0; 1 something failed, and the tables lack it; 2 bad input,
 # and nothing was run.
 set -uo pipefail
 bench=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 bundle=${RINGCHECK_BUNDLE:-$bench/../build/bundle} deadline=${RINGCHECK_DEADLINE:-300}
+whole_to=8192      # tokens up to which every element of a case is judged, and not a sample of them
 graphs_to=32768    # tokens up to which a pass is timed as a graph, too, and by every kernel and strategy
 five_to=131072     # up to which there are five samples, and not three
 alone_to=262144    # up to which one GPU computes all heads, and not two of them
@@ -63,19 +64,21 @@ cases() {
   done
 }
 
-# measured NAME command...   a program that writes OUT/NAME.json; its output goes into OUT/NAME.txt
+# measured NAME command...   a program that writes OUT/tables/NAME.json; its output goes into OUT/tables/NAME.txt
 measured() {
   local name=$1 begin=$SECONDS code
-  timeout -k 10 "$deadline" "${@:2}" --json "$out/$name.json" >"$out/$name.txt" 2>&1
+  rm -f "$out/tables/$name.json"
+  timeout -k 10 "$deadline" "${@:2}" --json "$out/tables/$name.json" >"$out/tables/$name.txt" 2>&1
   code=$?
   echo "$name: exit code $code, $((SECONDS - begin)) s"
   ((code == 0)) && return
-  tail -3 "$out/$name.txt" | cut -c1-300 >&2
+  tail -3 "$out/tables/$name.txt" | cut -c1-300 >&2
   failed=1
 }
 
 ours() {
   local how=(--pairs 10) launches=calls all long picked kernels
+  ((tokens <= whole_to)) || how+=(--sample 64)
   ((tokens <= graphs_to)) || how=(--pairs 5 --sample 64)
   ((tokens <= five_to)) || how=(--pairs 3 --sample 16)
   ((tokens <= alone_to || key_heads < 2)) || how+=(--groups-alone 2)
@@ -129,6 +132,19 @@ peers() {
   fi
 }
 
+# One result for each program.
+together() {
+  local program files
+  for program in threads nccl ipc pytorch rings; do
+    mapfile -t files < <(compgen -G "$out/tables/gpu${gpus}_*_$program.json")
+    case ${#files[@]} in
+      0) ;;
+      1) cp -- "${files[0]}" "$out/gpu${gpus}_$program.json" ;;
+      *) "$bundle/ringcheck" report join -o "$out/gpu${gpus}_$program.json" "${files[@]}" || failed=1 ;;
+    esac
+  done
+}
+
 (($# > 0)) || refuse "no folder for the results; use bench/run.sh OUT [TABLE...]"
 [[ -x $bundle/run ]] || refuse "no bundle in $bundle; make one by ci/bundle.sh, or say where it is by RINGCHECK_BUNDLE"
 [[ $deadline =~ ^[1-9][0-9]{0,5}$ ]] || refuse "RINGCHECK_DEADLINE '$deadline' is no number of seconds; use one, as 300"
@@ -144,7 +160,7 @@ shift
 tables=("$@")
 ((${#tables[@]} > 0)) || tables=(32/32/8K 32/32/32K 32/8/32K 64/8/32K 32/32/128K 32/8/128K 32/32/256K)
 for table in "${tables[@]}"; do problem "$table"; done
-if ! mkdir -p -- "$out" || ! out=$(cd -- "$out" && pwd) || [[ ! -w $out ]]; then
+if ! mkdir -p -- "$out/tables" || ! out=$(cd -- "$out" && pwd) || [[ ! -w $out ]]; then
   refuse "cannot write into '$out'"
 fi
 
@@ -156,5 +172,6 @@ for table in "${tables[@]}"; do
   ours
   peers
 done
+together
 "$bench/../ci/performance.py" --of "$out" || failed=1
 exit "$failed"

@@ -20,7 +20,7 @@ cat >"$scratch/bundle/run" <<'PROGRAM'
 echo "$(basename "$0") $*" >>"$BENCH_TEST/calls"
 [[ ! -e $BENCH_TEST/broken || $* != *"$(cat "$BENCH_TEST/broken")"* ]] || { echo "told to fail" >&2; exit 1; }
 [[ ! -e $BENCH_TEST/slow ]] || sleep 30
-while [[ $1 != --json ]]; do shift; done
+while [[ $1 != --json && $1 != -o ]]; do shift; done
 cp "$BENCH_TEST/result.json" "$2"
 PROGRAM
 # shellcheck disable=SC2016  # it is to be read there
@@ -28,6 +28,7 @@ printf '#!/usr/bin/env bash\nfor ((i = 0; i < BENCH_TEST_GPUS; ++i)); do echo "G
 # shellcheck disable=SC2016
 printf '#!/usr/bin/env bash\n[[ $1 == -c ]] && exit 0\nexec %s "$@"\n' "$(command -v python3)" >"$scratch/bin/python3"
 cp "$scratch/bundle/run" "$scratch/bin/torchrun"
+cp "$scratch/bundle/run" "$scratch/bundle/ringcheck"
 chmod +x "$scratch"/b*/*
 cp reports/results/speed/h100_gpu2_pytorch_256k.json "$scratch/result.json"
 export BENCH_TEST=$scratch RINGCHECK_BUNDLE=$scratch/bundle PATH=$scratch/bin:$PATH
@@ -67,8 +68,12 @@ called "run ../ranks 2 ringcheck_scaling .*--transport ipc .*ulysses/headtail"
 called "torchrun .*--nproc-per-node 2 .*bench/peers/pytorch.py --heads 32 --seq 8192 .*cudnn,flash"
 called "torchrun .*bench/peers/rings.py"
 for name in threads nccl ipc pytorch rings; do
-  [[ -e $scratch/out/gpu2_32_32_8K_$name.json ]] || fail "no result gpu2_32_32_8K_$name.json"
+  [[ -e $scratch/out/tables/gpu2_32_32_8K_$name.json ]] || fail "no result tables/gpu2_32_32_8K_$name.json"
+  [[ -e $scratch/out/gpu2_$name.json ]] || fail "no result gpu2_$name.json"
 done
+# Several tables are joined.
+ends 0 2 "" "$scratch/out" 32/8/8K 32/8/32K
+called "ringcheck report join -o $scratch/out/gpu2_threads.json $scratch/out/tables/gpu2_32_8_32K_threads.json $scratch/out/tables/gpu2_32_8_8K_threads.json"
 # Heads that do not go round, and peers without grouped heads.
 ends 0 4 "" "$scratch/out" 8/4/8K
 called "ulysses/headtail"
@@ -76,7 +81,7 @@ not_called 'ulysses\[2\]'
 not_called torchrun
 # One GPU, and long sequences.
 ends 0 1 "" "$scratch/out" 32/32/32K
-called "run ringcheck_scaling --pairs 10 --launch calls,graph .*ring:p2p/headtail/wgmma/causal/thread/cuda/P1/"
+called "run ringcheck_scaling --pairs 10 --sample 64 --launch calls,graph .*ring:p2p/headtail/wgmma/causal/thread/cuda/P1/"
 not_called ranks
 ends 0 2 "" "$scratch/out" 32/32/1M
 called "--pairs 3 --sample 16 --groups-alone 2 .*s1048576"

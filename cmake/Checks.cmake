@@ -94,7 +94,12 @@ add_test(NAME subjects_page COMMAND ${ci}/subjects.py --check)
 add_test(NAME nightly_test COMMAND ${ci}/nightly_test.sh)
 set_tests_properties(nightly_test PROPERTIES TIMEOUT 120)
 
-# The tables' program, in the same way.
+# Tables of speed, and of what is predicted, stand on their pages as the results have them.
+add_test(NAME performance COMMAND ${ci}/performance.py --check)
+add_test(NAME predictions COMMAND ${ci}/predictions.py --check --program $<TARGET_FILE:ringcheck>)
+set_tests_properties(performance predictions PROPERTIES TIMEOUT 120 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
+
+# The tables' program, with programs that only pretend.
 add_test(NAME bench_run_test COMMAND ${PROJECT_SOURCE_DIR}/bench/run_test.sh)
 set_tests_properties(bench_run_test PROPERTIES TIMEOUT 120)
 

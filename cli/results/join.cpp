@@ -55,7 +55,7 @@ int run(const Words& words) {
 
 const ReportCommands::Add add("join", {[](CLI::App& program) {
   auto words = std::make_shared<Words>();
-  program.description("makes one result of runs of one program: each series has the median of each run as a sample");
+  program.description("makes one result of runs of one program: each series has the median of each run as a sample, or of runs of other series all samples");
   program.add_option("-o,--output", words->output, "the result; - is stdout")->required()->check(not_empty());
   program.add_option("RESULT", words->results, "of any program's --json")->required();
   return [words] { return run(*words); };

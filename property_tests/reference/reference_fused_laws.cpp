@@ -96,6 +96,20 @@ TEST_F(FusedReference, IsThePlainForm) {
   }));
 }
 
+// Equal weights are no powers of two, and one after the other they would be off by up to 1000 roundings of their sum:
+// every addition errs alike. A weight itself errs by those of a score's exponent.
+TEST_F(FusedReference, WeightsOfEqualKeysAddUpToTheirNumber) {
+  constexpr int64_t kKeys = 16384;
+  Inputs in = draw({.batch = 1, .q_heads = 1, .kv_heads = 1, .seq = kKeys, .dim = 64, .dim_v = 64}, {Full{}, kKeys}, 7);
+  in.k = in.k.narrow(2, 0, 1).expand_as(in.k).contiguous();
+  const ReferenceGroup group = grouped(in, {0, 1}, test_device());
+  const FastPath* path = fast_path_of(group);
+  ASSERT_NE(path, nullptr);
+  const at::Tensor sum = path->attend(group, tiles(key_runs({Full{}, kKeys}), {}, test_device())).sum;
+  constexpr double kRounding = 0x1p-53;
+  EXPECT_LE((sum / kKeys - 1).abs().max().item<double>(), 64 * kRounding);
+}
+
 // Where the kernels do not compute a problem, nobody asks them to: attend() takes the plain form.
 TEST_F(FusedReference, RefusesWhatItDoesNotCompute) {
   const auto refused = [](Shape shape, double scale) {

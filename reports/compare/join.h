@@ -9,10 +9,12 @@
 
 namespace ringcheck::reports {
 
-// One result of runs of one program on one machine: each series has the median of each run as a
-// sample, since what the samples of one run have in common is no property of the code; the cases are
-// those of the first. Throws std::invalid_argument, with the name of a run, where they do not belong
-// together: another kind, commit, machine or series, or another verdict of a case.
+// One result of runs of one program on one machine. Of runs that measured the same series each series has
+// the median of each run as a sample, since what the samples of one run have in common is no property of
+// the code; runs that have no series and no case in common, as tables of their own, stand beside each other,
+// with all samples of what was run once.
+// Throws std::invalid_argument, with the name of a run, where they do not belong together: another kind,
+// commit or machine, some series in common and others not, or another verdict of a case.
 Result join(const std::vector<Result>& runs, const std::vector<std::string>& names);
 
 }  // namespace ringcheck::reports

@@ -35,6 +35,20 @@ TEST(Join, HasASampleForEachRun) {
   EXPECT_EQ(all.cases.size(), 1U);
 }
 
+TEST(Join, RunsOfOtherSeriesStandBesideEachOtherWithAllTheirSamples) {
+  Result other = result_of({case_of(Status::kCrash)});
+  other.cases[0].name = "another case";
+  other.measurements = {{"time", {{"P", "16"}}, "s", {1, 2, 9}, "smaller", {}}};
+  const Result all = join({run_of({3, 1, 2}), other, run_of({5})}, {"a", "b", "c"});
+  ASSERT_EQ(all.measurements.size(), 3U);
+  EXPECT_EQ(all.measurements[0].samples, (std::vector<Figure>{2, 5}));
+  EXPECT_EQ(all.measurements[2].samples, (std::vector<Figure>{1, 2, 9}));
+  ASSERT_EQ(all.cases.size(), 2U);
+  EXPECT_EQ(all.cases[1].name, "another case");
+  EXPECT_EQ(all.summary.cases, 2);
+  EXPECT_EQ(all.summary.crash, 1);
+}
+
 struct Edit {
   const char* says;
   std::function<void(Result&)> edit;
@@ -52,6 +66,7 @@ TEST(Join, WhatDoesNotBelongTogetherIsRefused) {
       {"time of the same parts twice", [](Result& run) { run.measurements[0].parts["P"] = "8"; }},
       {"another verdict", [](Result& run) { run.cases[0].verdict = Status::kCrash; }},
       {"other cases", [](Result& run) { run.cases.clear(); }},
+      {"other series", [](Result& run) { run.measurements.clear(); }},
   };
   for (const Edit& one : edits) {
     Result other = run_of({5});
