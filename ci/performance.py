@@ -111,8 +111,15 @@ def table(problem, rows):
     return "".join(text)
 
 
+def read(path):
+    result = json.loads(path.read_text())
+    if result.get("kind") != "scaling":
+        sys.exit(f"ci/performance.py: '{path}' is no result of ringcheck_scaling or of bench/peers; take it out of the folder")
+    return result
+
+
 def written(folder=RESULTS):
-    results = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    results = [read(path) for path in sorted(folder.glob("*.json"))]
     by_machine = collections.defaultdict(list)
     for result in results:
         by_machine[result["environment"]["device"].split(",")[0]].append(result)
@@ -134,5 +141,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--of"] and len(sys.argv) == 3:
         if not list((of := pathlib.Path(sys.argv[2])).glob("*.json")):
             sys.exit(f"ci/performance.py: no result (*.json) in '{of}'")
-        sys.exit(print(written(of)))
+        print(written(of))
+        sys.exit()
     write_section("ci/performance.py", "docs/performance.md", written(), sys.argv[1:], __doc__)

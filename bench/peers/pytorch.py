@@ -5,7 +5,7 @@
 
 PyTorch's own context parallelism (`torch.distributed.tensor.experimental.context_parallel`, head-tail, causal) over P
 GPUs, and `scaled_dot_product_attention` on one of them, timed as ringcheck_scaling times ours, into a result of the
-same form: `ringcheck report join` puts both into one file.
+same form, which `ci/performance.py` puts into the same tables.
 """
 import contextlib
 

@@ -43,7 +43,8 @@ nlohmann::json joined(const std::vector<std::string>& names) {
     first.update(reports::to_json(reports::join(runs, names)));
     return first;
   } catch (const std::invalid_argument& error) {
-    throw UsageError(std::string(error.what()) + "; join runs of one program, commit and machine");
+    throw UsageError(std::string(error.what()) +
+                     "; join runs of one program, commit and machine, of the same cases or of none in common");
   }
 }
 
@@ -55,7 +56,7 @@ int run(const Words& words) {
 
 const ReportCommands::Add add("join", {[](CLI::App& program) {
   auto words = std::make_shared<Words>();
-  program.description("makes one result of runs of one program: each series has the median of each run as a sample, or of runs of other series all samples");
+  program.description("makes one result of runs of one program: of the same cases, with the median of each run as a sample, or of different ones, side by side");
   program.add_option("-o,--output", words->output, "the result; - is stdout")->required()->check(not_empty());
   program.add_option("RESULT", words->results, "of any program's --json")->required();
   return [words] { return run(*words); };

@@ -108,6 +108,23 @@ TEST_F(Results, AreJoinedOnce) {
   EXPECT_FALSE(std::filesystem::exists(file("all.json")));
 }
 
+TEST_F(Results, OfDifferentCasesStandBesideEachOther) {
+  const auto half = [&](const char* name, bool first) {
+    return edited(name, kSmoke, [first](json& result) {
+      json::array_t &cases = result["cases"].get_ref<json::array_t&>(), own;
+      for (size_t i = 0; i < cases.size(); ++i)
+        if ((i % 2 == 0) == first) own.push_back(cases[i]);
+      for (const char* count : {"cases", "passed"}) result["summary"][count] = own.size();
+      cases = own;
+    });
+  };
+  const Ran ran = ringcheck({"report", "join", "-o", file("all.json"), half("a.json", true), half("b.json", false)});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const json all = json::parse(read_text(file("all.json"))), smoke = json::parse(read_text(kSmoke));
+  EXPECT_EQ(all["cases"].size(), smoke["cases"].size());
+  EXPECT_EQ(all["summary"], smoke["summary"]);
+}
+
 TEST_F(Results, AreComparedFromFilesAndFromAHistory) {
   const std::string worse = edited("worse.json", kSmoke, [](json& r) {
     r["cases"][3]["ranks"][0]["forward"]["messages"] = 77;

@@ -43,7 +43,8 @@ struct Softmax {
 
   Rows<kDim> o = {};
   double max[2] = {-INFINITY, -INFINITY};                   // of the scores, before they are scaled
-  double sum[2] = {0, 0}, rest[2] = {0, 0};                 // of the lane's columns
+  double sum[2] = {0, 0};                                   // of the lane's columns
+  double lost[2] = {0, 0};                                  // by rounding that sum; below a rounding of it
   double base[2] = {kInteger + 0x1p50, kInteger + 0x1p50};  // kInteger - level; at first below all
   Run run[2];
   double factor;
@@ -87,8 +88,8 @@ struct Softmax {
 
   // With compensation (Kahan 1965): in a plain sum of equal weights every addition errs alike.
   __device__ void add(int row, double x) {
-    const double term = x + rest[row], next = sum[row] + term;
-    rest[row] = term - (next - sum[row]);
+    const double term = x + lost[row], next = sum[row] + term;
+    lost[row] = term - (next - sum[row]);
     sum[row] = next;
   }
 
@@ -102,7 +103,7 @@ struct Softmax {
       const double shrink = exp2(fmax((next - base[half]) / kParts, -2000.0));
       base[half] = next;
       sum[half] *= shrink;
-      rest[half] *= shrink;
+      lost[half] *= shrink;
       for (auto& x : o)
         for (int c = 0; c < 2; ++c)
           x[2 * half + c] *= shrink;

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "reports/machine.h"
 #include "reports/median.h"
@@ -44,7 +45,7 @@ void check_like(const Result& first, const Result& run) {
   if (!found.empty()) throw std::invalid_argument("is of another machine than the first: " + found.front());
 }
 
-// Runs of the same series, and so of the same cases.
+// Runs of the same series and cases.
 struct Group {
   std::string name;  // of the first run
   std::set<Of> series;
@@ -52,24 +53,37 @@ struct Group {
   std::vector<const Result*> runs;
 };
 
-bool overlap(const Group& a, const Group& b) {
-  const auto of_b = [&b](const Of& one) { return b.series.contains(one); };
-  const auto case_of_b = [&b](const auto& one) { return b.verdicts.contains(one.first); };
-  return std::ranges::any_of(a.series, of_b) || std::ranges::any_of(a.verdicts, case_of_b);
+// Something that both have; empty where nothing is.
+std::string in_both(const Group& a, const Group& b) {
+  for (const Of& one : a.series)
+    if (b.series.contains(one)) return std::get<0>(one);
+  for (const auto& [name, verdict] : a.verdicts)
+    if (b.verdicts.contains(name)) return name;
+  return "";
 }
 
 // Throws where it has some of what a group has, and other things.
 void add_run(const Result& run, const std::string& name, std::vector<Group>& groups) {
-  const Group own{name, series_of(run), verdicts_of(run), {&run}};
+  Group own{name, series_of(run), verdicts_of(run), {&run}};
+  if (own.series.empty() && own.verdicts.empty()) throw std::invalid_argument("has neither a case nor a series");
   for (Group& group : groups) {
-    if (!overlap(group, own)) continue;
-    if (own.series != group.series)
-      throw std::invalid_argument("has measured other series than '" + group.name + "', with which it has some in common");
-    if (own.verdicts != group.verdicts)
-      throw std::invalid_argument("has other cases, or another verdict of one, than '" + group.name + "'");
+    const std::string shared = in_both(group, own);
+    if (shared.empty()) continue;
+    const std::string but = " than '" + group.name + "', which has " + shared + ", too";
+    if (own.series != group.series) throw std::invalid_argument("has measured other series" + but);
+    if (own.verdicts != group.verdicts) throw std::invalid_argument("has other cases, or another verdict of one," + but);
     return group.runs.push_back(&run);
   }
-  groups.push_back(own);
+  groups.push_back(std::move(own));
+}
+
+// Throws where some were run once and others again: of those a sample is the median of a run, of these it is not.
+void check_counts(const std::vector<Group>& groups) {
+  if (groups.size() == 1) return;
+  for (const Group& group : groups)
+    if (group.runs.size() > 1)
+      throw std::invalid_argument("'" + group.name + "' was run " + std::to_string(group.runs.size()) +
+                                  " times, beside other series");
 }
 
 std::vector<Measurement> medians_of(const Group& group) {
@@ -81,14 +95,27 @@ std::vector<Measurement> medians_of(const Group& group) {
   return all;
 }
 
+// Of the first run, but for when they began, how long they took, and what was called.
+Environment environment_of(const std::vector<Result>& runs) {
+  Environment all = runs[0].environment;
+  std::vector<std::string> commands;
+  double wall = 0;
+  for (const Result& run : runs) {
+    all.started = std::min(all.started, run.environment.started);
+    wall += run.environment.wall_seconds;
+    if (std::ranges::find(commands, run.environment.command) == commands.end())
+      commands.push_back(run.environment.command);
+  }
+  all.wall_seconds = wall;
+  all.command = commands[0];
+  for (size_t i = 1; i < commands.size(); ++i) all.command += "; " + commands[i];
+  return all;
+}
+
 }  // namespace
 
 Result join(const std::vector<Result>& runs, const std::vector<std::string>& names) {
   std::vector<Group> groups;
-  Result all = runs.at(0);
-  all.cases.clear();
-  all.measurements.clear();
-  double wall = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
     try {
       check_like(runs[0], runs[i]);
@@ -96,13 +123,15 @@ Result join(const std::vector<Result>& runs, const std::vector<std::string>& nam
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument("'" + names[i] + "' " + error.what());
     }
-    wall += runs[i].environment.wall_seconds;
   }
-  all.environment.wall_seconds = wall;
+  check_counts(groups);
+  Result all = runs.at(0);
+  all.environment = environment_of(runs);
+  all.cases.clear();
+  all.measurements.clear();
   for (const Group& group : groups) {
-    const bool table = groups.size() > 1 && group.runs.size() == 1;
     std::ranges::copy(group.runs[0]->cases, std::back_inserter(all.cases));
-    std::ranges::copy(table ? group.runs[0]->measurements : medians_of(group), std::back_inserter(all.measurements));
+    std::ranges::copy(groups.size() == 1 ? medians_of(group) : group.runs[0]->measurements, std::back_inserter(all.measurements));
   }
   all.summary = summary_of(all.cases);
   return all;
