@@ -33,7 +33,7 @@ set_tests_properties(includes includes_test sizes scripts docs mutation PROPERTI
 # the history (77: it cannot tell).
 add_test(NAME claims COMMAND ${ci}/claims.py --program $<TARGET_FILE:ringcheck>)
 add_test(NAME claims_age COMMAND ${ci}/claims.py --age)
-add_test(NAME claims_test COMMAND ${ci}/claims_test.py)
+add_test(NAME claims_test COMMAND ${ci}/pages/claims_test.py)
 set_tests_properties(claims claims_age claims_test PROPERTIES
   TIMEOUT 120 ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
 set_tests_properties(claims_age PROPERTIES SKIP_RETURN_CODE 77)

@@ -100,31 +100,6 @@ TEST_F(Results, StayWhereATimeToPruneIsNone) {
   EXPECT_THAT(ringcheck({"report", "prune", history(), "--before", "2099-02-28T23:59"}).out, HasSubstr("removed 2 runs, 0 are left"));
 }
 
-TEST_F(Results, AreJoinedOnce) {
-  const Ran ran = ringcheck({"report", "join", "-o", file("all.json"), kScaling, kScaling});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("is the same run as"));
-  EXPECT_THAT(ringcheck({"report", "join", "-o", file("all.json"), kScaling, kSmoke}).err, HasSubstr("of kind verify"));
-  EXPECT_FALSE(std::filesystem::exists(file("all.json")));
-}
-
-TEST_F(Results, OfDifferentCasesStandBesideEachOther) {
-  const auto half = [&](const char* name, bool first) {
-    return edited(name, kSmoke, [first](json& result) {
-      json::array_t &cases = result["cases"].get_ref<json::array_t&>(), own;
-      for (size_t i = 0; i < cases.size(); ++i)
-        if ((i % 2 == 0) == first) own.push_back(cases[i]);
-      for (const char* count : {"cases", "passed"}) result["summary"][count] = own.size();
-      cases = own;
-    });
-  };
-  const Ran ran = ringcheck({"report", "join", "-o", file("all.json"), half("a.json", true), half("b.json", false)});
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  const json all = json::parse(read_text(file("all.json"))), smoke = json::parse(read_text(kSmoke));
-  EXPECT_EQ(all["cases"].size(), smoke["cases"].size());
-  EXPECT_EQ(all["summary"], smoke["summary"]);
-}
-
 TEST_F(Results, AreComparedFromFilesAndFromAHistory) {
   const std::string worse = edited("worse.json", kSmoke, [](json& r) {
     r["cases"][3]["ranks"][0]["forward"]["messages"] = 77;

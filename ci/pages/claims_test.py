@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parent / "claims.py"
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "claims.py"
 PAGE = """# Page
 
 - {mark}the profile ([{text}][smoke]) passed.
