@@ -8,11 +8,13 @@
 
 #include <sys/resource.h>
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "property_tests/cli/guard/guard_dump.h"
+#include "property_tests/parity/case/generators.h"
 
 namespace ringcheck::testing {
 namespace {
@@ -80,6 +82,25 @@ TEST_F(Guard, WhatIsWrongFails) {
     EXPECT_EQ(ran.code, 1) << wrong.tensor << ran.err;
     EXPECT_THAT(words_of(ran.out), HasSubstr(std::string("FAIL ") + wrong.law)) << wrong.tensor;
   }
+}
+
+// What underflows is off by a step of the dtype, in each of the terms of which a gradient may be the sum: 64 partial results of
+// two query heads, where nothing is known of the implementation.
+TEST_F(Guard, ExpectsAStepOfTheDtypeInEachTermOfAGradient) {
+  constexpr double kSmall = 0x1p-13, kStep = 0x1p-24;  // of dO; of fp16 where it is subnormal
+  const auto with_errors_of = [this](int64_t terms) {
+    step({Causal{}, 256}, at::kHalf);
+    for (const char* name : {"do", "dq", "dk", "dv"})
+      whole_.tensors[name] = (whole_.tensors[name].to(at::kDouble) * kSmall).to(at::kHalf);
+    for (const char* name : {"dk", "dv"}) {
+      at::Tensor& x = whole_.tensors[name];
+      const double error = kStep * std::sqrt(static_cast<double>(terms) / 12);
+      x = (x.to(at::kDouble) + error * normal(x.sizes(), 9, at::kDouble)).to(at::kHalf);
+    }
+    return run().code;
+  };
+  EXPECT_EQ(with_errors_of(2 * 64), 0);
+  EXPECT_EQ(with_errors_of(2 * 64 * 100), 1);
 }
 
 TEST_F(Guard, ANanFailsWhereverItIs) {
