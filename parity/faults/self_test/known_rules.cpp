@@ -71,6 +71,13 @@ void examine_statuses(const JudgeArithmetic& arithmetic, SelfTest& result) {
       result.demand(arithmetic.overall(oracles) == (heard ? status : kPass),
                     "the judge hears an oracle otherwise by what it is about");
     }
+  // Values that nobody judged are not right because their form is.
+  OracleVerdict form, values;
+  form.status = kPass;
+  form.about = About::kForm;
+  values.status = kNotApplicable;
+  for (const std::vector<OracleVerdict>& oracles : {std::vector{form}, std::vector{form, values}})
+    result.demand(arithmetic.overall(oracles) == kInconclusive, "the judge passes a case of which form alone was judged");
 }
 
 }  // namespace

@@ -65,16 +65,16 @@ void examine_values(const Truth& truth, const Known& known, const reference::Til
 
 double root_mean_square(const at::Tensor& x) { return x.square().mean().sqrt().item<double>(); }
 
-// Root mean squares of bounds and sigmas, in units of 2^-24. That they are what the formulas of
+// Root mean squares of bounds and sigmas, in roundings of the dtype. That they are what the formulas of
 // docs/numerics.md give is the business of property_tests/reference.
 struct Sizes {
   double bound, sigma;
 };
 
-void examine_sizes(const reference::Judgement& found, const std::string& problem,
+void examine_sizes(const reference::Judgement& found, const std::string& problem, double rounding,
                    const Sizes (&known)[5], SelfTest& result) {
   const auto is = [&](const at::Tensor& x, double known_size, const std::string& what) {
-    const double size = root_mean_square(x) / 0x1p-24;
+    const double size = root_mean_square(x) / rounding;
     result.demand(std::abs(size - known_size) <= 0.001 * known_size,
                   c10::str("the ", what, " is ", size, " units, not ", known_size, ", in ", problem));
   };
@@ -84,6 +84,13 @@ void examine_sizes(const reference::Judgement& found, const std::string& problem
     is(found.sigma.*tensor, known[i].sigma, std::string("sigma of ") + name);
   }
 }
+
+constexpr double kFloat = 0x1p-24, kDouble = 0x1p-53;
+
+// float64 throughout, angles of a rotation as well.
+constexpr const char* kTurned = "causal/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]";
+constexpr Sizes kOfTurned[] = {
+    {74.9959, 7.79399}, {201.319, 12.6345}, {417.065, 18.2737}, {1242.74, 44.6249}, {683.345, 24.4827}};
 
 // float32 throughout.
 constexpr Sizes kOfFloat[] = {
@@ -104,14 +111,16 @@ constexpr Sizes kOfRough[] = {
 
 void examine_sizes(const Truth& truth, SelfTest& result) {
   const Known known(kProblems[0]);
-  examine_sizes(truth(known.inputs, reference::Contract{}, {}, {}), kProblems[0], kOfFloat, result);
+  examine_sizes(truth(known.inputs, reference::Contract{}, {}, {}), kProblems[0], kFloat, kOfFloat, result);
+  const Known turned(kTurned);
+  examine_sizes(truth(turned.inputs, contract_of(turned.test), reference_rope(turned.test), {}), kTurned, kDouble, kOfTurned, result);
   const Case test = parse_case(c10::str(kRough, "/float64"));
   const Problem p = problem_of(test);
   reference::Rope rope = reference_rope(test);
   rope.u_angle = 0x1p-12;
   const reference::Inputs inputs{p.q.nan_to_num(0), p.k.nan_to_num(0), p.v.nan_to_num(0),
                                  p.d_o.nan_to_num(0), mask_of(test), scale_of(test)};
-  examine_sizes(truth(inputs, {kForward, kBackward}, rope, kManyTiles), kRough, kOfRough, result);
+  examine_sizes(truth(inputs, {kForward, kBackward}, rope, kManyTiles), kRough, kFloat, kOfRough, result);
 }
 
 }  // namespace
