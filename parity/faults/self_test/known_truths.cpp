@@ -98,16 +98,16 @@ constexpr Sizes kOfFloat[] = {
 
 // Whatever a formula speaks of: documents, grouped queries, scaled frequencies and rough angles,
 // passes of two precisions, additions that are rough beside some P, operands of tf32, dS scaled first, sums that are
-// chopped, blocks of 4, partial results in 16 bit that are merged by differences, and underflow that is not small.
+// chopped, blocks of 4, partial results and gradients in 16 bit that are merged by differences, and underflow that is not small.
 constexpr const char* kRough = "doc[5,3:5,2]/P1/b2/hq4/hkv2/s12/d8/dv4/rope:half[100,llama3,8,1,4,8]";
 const reference::Contract kForward{.u_a = 0x1p-11, .u_p = 0x1p-9, .eta_p = 0x1p-12, .u_o = 0x1p-9, .eta_o = 0x1p-11,
                                    .eta_e = 0x1p-13, .u_in = 0x1p-11, .u_m = 0x1p-10, .kappa = 4,
                                    .c_e = 9, .u_d = 0x1p-9, .chops_after = 0.25};
 const reference::Contract kBackward{.u_a = 0x1p-14, .u_p = 0x1p-10, .eta_p = 0x1p-14, .u_o = 0x1p-12,
-                                    .eta_o = 0x1p-10, .eta_e = 0x1p-15, .kappa = 2, .c_e = 7, .scales_ds = true,
+                                    .eta_o = 0x1p-10, .eta_e = 0x1p-15, .u_m = 0x1p-11, .kappa = 2, .c_e = 7, .scales_ds = true,
                                     .chops_after = 0.03};
 constexpr Sizes kOfRough[] = {
-    {644941, 109508}, {992843, 79029.5}, {1.35636e6, 130418}, {3.27801e6, 282373}, {2.13908e6, 163754}};
+    {644941, 109508}, {992843, 79029.5}, {1.37031e6, 130712}, {3.3051e6, 282647}, {2.17696e6, 164393}};
 
 void examine_sizes(const Truth& truth, SelfTest& result) {
   const Known known(kProblems[0]);
