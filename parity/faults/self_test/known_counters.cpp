@@ -21,6 +21,9 @@ int64_t counted_pairs(const Case& test, int rank) {
   return pairs * test.batch * test.q_heads;
 }
 
+// Bytes. A stage holds at least the blocks of K and V, and no more than a dozen tensors of a shard in float32.
+constexpr int64_t kLittle = 3 * 240, kMuch = 8192;
+
 // Blocks of 2 x 2 heads x 3 slots x (4 + 6) channels are 120 elements: 240 bytes in bf16, 480 of
 // float32 for gradients. Three go round forward, three and four of gradients backward.
 void examine_ring(const Case& test, SelfTest& result) {
@@ -49,6 +52,11 @@ void examine_ring(const Case& test, SelfTest& result) {
     is(found.heads.count, 2, "key-value heads attended");
     is(found.kv_bytes, 3 * 240, "K and V held");
     is(found.traveller_bytes, 2 * 480, "bytes held of the dK and dV that travel home");
+    for (const Stock* stock : {&found.forward_stock, &found.backward_stock})
+      for (const int64_t peak : stock->peaks)
+        result.demand(peak > kLittle && peak < kMuch,
+                      c10::str("the closed form of the peak of a stage is ", peak, ", not between ", kLittle, " and ", kMuch, ", in ",
+                               to_text(test)));
     for (int peer = 0; peer < 4; ++peer) {
       is(found.sent_to.at(peer), peer == (rank + 1) % 4 ? 6 * 240 + 4 * 480 : 0, "bytes to a peer");
       is(found.received_from.at(peer), peer == (rank + 3) % 4 ? 6 * 240 + 4 * 480 : 0,
