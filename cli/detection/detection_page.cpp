@@ -29,13 +29,16 @@ std::string range_of_peers(const KillMatrix& matrix) {
 
 std::string short_commit(const std::string& commit) { return commit.substr(0, 7); }
 
-// "41d1128 and a39df51": of the clean cases, whose runs are the sources behind matrix and limits.
-// Behind the sources of the matrix, of the limits and of each profile.
+// "41d1128, 8ea3280 and a39df51": of the clean cases, whose runs are the sources behind those of the matrix, of the limits
+// and of each profile.
 std::string commits_of_clean(const Detection& detection) {
   std::set<std::string> commits;
   for (size_t i = 2 + detection.profiles.size(); i < detection.sources.size(); ++i)
     commits.insert(short_commit(detection.sources[i].commit));
-  return c10::Join(" and ", commits);
+  std::string text;
+  for (const std::string& commit : commits)
+    text += (text.empty() ? "" : commit == *commits.rbegin() ? " and " : ", ") + commit;
+  return text;
 }
 
 // The paragraph that README.md repeats.

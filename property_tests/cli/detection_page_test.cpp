@@ -26,7 +26,8 @@ Ran page_of(const std::string& matrix) {
   return ringcheck({"detection", matrix, committed("reports/results/cpu_sensitivity.json"),
                     committed("reports/results/cpu_clean_1.summary.json"),
                     committed("reports/results/cpu_clean_2.summary.json"),
-                    committed("reports/results/cpu_clean_3.summary.json"), "--profile",
+                    committed("reports/results/cpu_clean_3.summary.json"),
+                    committed("reports/results/cpu_clean_4.summary.json"), "--profile",
                     committed("reports/results/cpu_faults_smoke.json"), "--profile",
                     committed("reports/results/cpu_faults_conformance.json")});
 }
