@@ -28,7 +28,7 @@ refuse() {
 
 # Sets gpus, to those that CUDA will see.
 count_gpus() {
-  local there word seen=" "
+  local there word words seen=" "
   there=$(nvidia-smi --list-gpus 2>/dev/null | grep -c ^GPU)
   ((there > 0)) || refuse "nvidia-smi lists no GPU; run it on a machine with one"
   gpus=$there

@@ -10,12 +10,12 @@ names for it.
 """
 import json
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
 
 from pages.section import ROOT, write_section
+from performance import RESULTS, median, read
 
 MACHINE, GPU, WORLD = "4 x NVIDIA H100", "h100", 4
 PROBLEM = ("seq", "heads", "kv_heads", "dim")
@@ -23,9 +23,8 @@ PROBLEM = ("seq", "heads", "kv_heads", "dim")
 
 def measured():
     """By problem, strategy, kernel and what carries it: seconds forward, of both passes, and at which commit; the newest of each."""
-    results = [json.loads(path.read_text()) for path in (ROOT / "reports/results/speed").glob("*.json")]
     found = {}
-    for result in sorted(results, key=lambda one: one["environment"]["started"]):
+    for result in sorted(map(read, RESULTS.glob("*.json")), key=lambda one: one["environment"]["started"]):
         environment = result["environment"]
         if not environment["device"].startswith(MACHINE):
             continue
@@ -34,7 +33,7 @@ def measured():
             if parts["subject"] == "ours" and one["name"] in ("seconds", "forward_seconds") and parts.get("transport") != "ipc":
                 how = (parts["world_kind"] != "thread", parts.get("launch", "calls") == "graph")
                 key = (*(int(parts[name]) for name in PROBLEM), parts["strategy"], parts["kernel"], how)
-                found.setdefault(key, {})[one["name"]] = statistics.median(one["samples"])
+                found.setdefault(key, {})[one["name"]] = median(one)
                 found[key]["commit"] = environment["commit"][:7]
     return found
 
