@@ -8,7 +8,7 @@
 # as 32/8/32K; without any: 32/32 heads at 8K, 32K, 128K and 256K tokens, 32/8 at 32K and 128K, 64/8 at 32K. It prints them.
 # OUT/tables gets a result for each program and table, and may have those of earlier calls; OUT one for each program, of all
 # tables. Needs a bundle (ci/bundle.sh) in build/bundle, or where RINGCHECK_BUNDLE says; a program ends after RINGCHECK_DEADLINE
-# seconds (300). Exit code: 0; 1 something failed, and the tables lack it; 2 bad input, and nothing was run.
+# seconds (300). OUT/traces gets what the GPUs did in a pass of each, up to 32K tokens. Exit code: 0; 1 something failed, and the tables lack it; 2 bad input, and nothing was run.
 set -ufo pipefail  # ulysses[2] is no pattern
 shopt -s nullglob
 bench=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +16,7 @@ bundle=${RINGCHECK_BUNDLE:-$bench/../build/bundle} deadline=${RINGCHECK_DEADLINE
 
 # Tokens up to which
 judge_all_to=8192   # every element of a case is judged, and not a sample of its rows
-short_to=32768      # there are ten samples, of every strategy and kernel, of processes and graphs, too
+short_to=32768      # there are ten samples, of every strategy and kernel, of processes and graphs, too, and traces
 middle_to=131072    # there are five, and not three
 alone_to=262144     # one GPU computes all heads, and not two
 peers_to=524288     # PyTorch has the memory, for 32 heads on four GPUs of 80 GB
@@ -100,7 +100,7 @@ timed() {
 }
 
 ours() {
-  local how=(--pairs 10) graphs=(--launch "calls,graph") few
+  local how=(--pairs 10 --trace "$out/traces") graphs=(--launch "calls,graph") few
   ((tokens <= judge_all_to)) || how+=(--sample 64)
   ((tokens <= short_to)) || how=(--pairs 5 --sample 64) graphs=()
   ((tokens <= middle_to)) || how=(--pairs 3 --sample 16)
@@ -112,10 +112,10 @@ ours() {
     goes_into 2 || few=$(strategies ulysses)
     timed threads cudnn-atomic "$few ring:p2p" ringcheck_scaling
   else
-    few=$(strategies ulysses "ulysses[2]" ring:p2p)
-    timed threads "cudnn-atomic wgmma" "$few $(strategies "ulysses[4]" ring:allgather gathered)" ringcheck_scaling
+    few=$(strategies ulysses "ulysses[2]" "ulysses[4]" ring:p2p)
+    timed threads "cudnn-atomic wgmma" "$few $(strategies ring:allgather gathered)" ringcheck_scaling
     timed nccl "cudnn-atomic wgmma" "$few" ../ranks "$gpus" ringcheck_scaling "${graphs[@]}"
-    timed ipc cudnn-atomic "$few" ../ranks "$gpus" ringcheck_scaling --transport ipc
+    timed ipc "cudnn-atomic wgmma" "$few" ../ranks "$gpus" ringcheck_scaling --transport ipc "${graphs[@]}"
   fi
 }
 

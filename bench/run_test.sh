@@ -98,15 +98,15 @@ called "/cuda/P2/hq32/hkv8/s65536/"
 
 # Programs, strategies and kernels of a short table, and what is printed: the median with half of the middle half.
 ends 0 2 "threads | 8 | - | 3 ±1 | - |" "$out" 32/32/8K
-called "run ringcheck_scaling --pairs 10 --case ulysses/headtail/cudnn-atomic/causal/thread/cuda/P2/hq32/hkv32/s8192/d128/bf16 "
+called "run ringcheck_scaling --pairs 10 --trace $out/traces --case ulysses/headtail/cudnn-atomic/causal/thread/cuda/P2/hq32/hkv32/s8192/d128/bf16 "
 for kernel in cudnn-atomic wgmma; do
   for strategy in 'ulysses\[2\]' 'ulysses\[4\]' ring:p2p ring:allgather gathered; do
     called "run ringcheck_scaling .*$strategy/headtail/$kernel/"
   done
 done
 cases 12 "run ringcheck_scaling"
-cases 6 "run ../ranks 2 ringcheck_scaling --launch calls,graph --pairs 10 "
-cases 3 "run ../ranks 2 ringcheck_scaling --transport ipc --pairs 10 "
+cases 8 "run ../ranks 2 ringcheck_scaling --launch calls,graph --pairs 10 "
+cases 8 "run ../ranks 2 ringcheck_scaling --transport ipc --launch calls,graph --pairs 10 "
 called "nproc-per-node 2 .*bench/peers/pytorch.py --heads 32 --seq 8192 --kernels cudnn,flash"
 called "nproc-per-node 2 .*bench/peers/rings.py --heads 32 --seq 8192"
 for program in threads nccl ipc pytorch rings; do
@@ -143,7 +143,7 @@ rm "$scratch/missing"
 # One GPU, long sequences, the longest.
 ends 0 1 "" "$out" 32/32/32K
 for kernel in wgmma cudnn-atomic cudnn; do
-  called "run ringcheck_scaling --launch calls,graph --pairs 10 --sample 64 .*ring:p2p/headtail/$kernel/causal/thread/cuda/P1/"
+  called "run ringcheck_scaling --launch calls,graph --pairs 10 --trace $out/traces --sample 64 .*ring:p2p/headtail/$kernel/causal/thread/cuda/P1/"
 done
 cases 3 "run ringcheck_scaling"
 not_called "ranks\|rings.py"
@@ -163,7 +163,7 @@ ends 0 1 "" "$out" 1/1/512K
 not_called "heads-alone\|groups-alone"
 # Without a table, and in a folder of a name that a pattern could be.
 ends 0 2 "hq64_hkv8_s32768_ipc: exit code 0" "$out"
-cases 90 .
+cases 118 .
 out="$scratch/o[1]"
 ends 0 2 "3 ±1" "$out" 32/8/64K
 [[ -e $out/gpu2_threads.json ]] || fail "no result in a folder with brackets"

@@ -20,6 +20,8 @@ PROBLEM = ("heads", "kv_heads", "seq", "dim", "dim_v", "dtype", "mask")
 PASSES = ("forward_", "")
 PEERS = {"pytorch": "PyTorch", "pytorch context_parallel": "PyTorch `context_parallel`"}
 GRADIENTS = ("dq", "dk", "dv")
+TRACED = ("", "attention_", "transfers_", "others_", "idle_")  # what a device spent a traced pass on; "": all of it
+MOST_TRACED = 6  # rows of a problem
 
 
 def median(measurement):
@@ -40,6 +42,7 @@ class Row:
     def __init__(self, parts, devices, slowest=False):
         self.problem = tuple(parts[part] for part in PROBLEM)
         self.devices, self.rates, self.spreads, self.errors, self.exposed, self.peak = devices, {}, {}, {}, None, None
+        self.traced = collections.defaultdict(dict)  # seconds, by pass
         if parts["subject"] == "ours":
             how = "threads" if parts["world_kind"] == "thread" else f"processes over {parts.get('transport', 'nccl')}"
             self.who, self.how = f"RingCheck `{parts['strategy']}`", f"{parts['kernel']}, {how}" if devices > 1 else parts["kernel"]
@@ -81,6 +84,11 @@ def rows_in(measurements):
             if name == figure and devices > 1:
                 row = Row(parts, devices)
                 setattr(rows.setdefault((row.problem, devices, row.who, row.how), row), says, median(one))
+        for prefix in PASSES:
+            for what in TRACED:
+                if name == f"{prefix}traced_{what}seconds":
+                    row = Row(parts, devices)
+                    rows.setdefault((row.problem, devices, row.who, row.how), row).traced[prefix][what] = median(one)
         if name.startswith("error_"):
             row = Row(parts, devices)
             rows.setdefault((row.problem, devices, row.who, row.how), row).errors[name[6:]] = median(one)
@@ -111,6 +119,20 @@ def table(problem, rows):
     return "".join(text)
 
 
+def traces(rows):
+    """What the fastest of those that were traced spent their passes on."""
+    traced = sorted((row for row in rows if row.traced), key=lambda row: -row.rates.get("", 0))[:MOST_TRACED]
+    if not traced:
+        return ""
+    text = ["\nOf a traced pass, in ms: from the first kernel or copy to the last, and of that attention; transfers, other kernels and nothing, while "
+            "there was none. Forward, and both passes.\n\n",
+            "| GPUs | who | how" + 2 * " | pass | attention | transfers | others | idle" + " |\n|--:|---|---" + 10 * "|--:" + "|\n"]
+    for row in traced:
+        cells = [f"{1e3 * row.traced[prefix][what]:.2f}" for prefix in PASSES for what in TRACED]
+        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} |\n")
+    return "".join(text)
+
+
 def read(path):
     result = json.loads(path.read_text())
     if result.get("kind") != "scaling":
@@ -133,7 +155,7 @@ def written(folder=RESULTS):
         for row in rows_of(its):
             problems[row.problem].append(row)
         for problem in sorted(problems, key=lambda key: (int(key[2]), [-int(heads) for heads in key[:2]], key)):
-            text.append(table(problem, problems[problem]))
+            text += [table(problem, problems[problem]), traces(problems[problem])]
     return "".join(text)
 
 

@@ -6,20 +6,19 @@
 // for what lies on GPUs, or the transports that --transport names, each case over one after the other.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "bench/scaling/judged.h"
+#include "bench/scaling/options.h"
 #include "bench/scaling/scaled.h"
 #include "bench/scaling/worlds.h"
 #include "cli/environment.h"
-#include "cli/files.h"
-#include "cli/plan/known.h"
-#include "cli/plan/pick.h"
-#include "cli/read_json.h"
 #include "cli/to_result.h"
 #include "cli/transport.h"
 #include "cli/usage_error.h"
@@ -32,18 +31,6 @@
 
 namespace ringcheck::bench {
 namespace {
-
-const std::map<std::string, Launch> kLaunches{{"calls", Launch::kCalls}, {"graph", Launch::kGraph}};
-
-struct Options {
-  std::vector<std::string> cases;
-  std::vector<std::string> transports;
-  std::vector<std::string> launches{"calls"};  // of kLaunches
-  std::string json, figures;
-  bool figures_given = false;
-  int pairs = 10;
-  int64_t sample = 0, groups_alone = 0;
-};
 
 // What is no graph does not say so.
 void note_launch(Launch launch, std::map<std::string, std::string>& parts) {
@@ -60,6 +47,15 @@ void note_alone(int64_t groups, const parity::Case& test, reports::Measurement& 
   const bool of_one = measurement.name.find("_on_") != std::string::npos || measurement.name.ends_with("eta");
   if (groups > 0 && of_one)
     measurement.parts["alone"] = std::to_string(groups) + " of " + std::to_string(test.kv_heads) + " key heads";
+}
+
+// How the traces of a case begin in the folder.
+std::string trace_of(const parity::Case& test, const std::string& transport, Launch launch, const std::string& folder) {
+  if (folder.empty()) return "";
+  std::string name = parity::to_text(test) + (launch == Launch::kGraph ? "_graph" : "");
+  if (test.world_kind != "thread") name += "_" + transport;
+  std::ranges::replace_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return (std::filesystem::path(folder) / name).string();
 }
 
 // The case, and, where it passes, it and the same problem on each device alone timed: a wrong result has
@@ -79,7 +75,7 @@ void measure(Worlds& worlds, const parity::Case& test, const std::string& transp
   cli::note_transport(transport, result.cases.back());
   note_launch(launch, result.cases.back());
   if (!passes) return;
-  const Timed how{options.pairs, launch, options.groups_alone};
+  const Timed how{options.pairs, launch, options.groups_alone, trace_of(test, transport, launch, options.trace)};
   const Alone alone = worlds.time_alone(test, how);
   const Timing timing = worlds.time(test, how);
   if (!worlds.speaks()) return;
@@ -89,49 +85,6 @@ void measure(Worlds& worlds, const parity::Case& test, const std::string& transp
     note_alone(options.groups_alone, test, measurement);
     result.measurements.push_back(std::move(measurement));
   }
-}
-
-// What strategy auto goes by, where a case has it.
-std::optional<cli::Figures> figures_for(const Options& options) {
-  const std::string &path = options.figures, want = "a result of ringcheck_scaling of two lengths or more on two GPUs or more";
-  if (std::ranges::none_of(options.cases, cli::is_auto)) {
-    if (options.figures_given)
-      throw cli::UsageError("--figures '" + path + "' is what strategy auto goes by, and no --case begins with auto/; leave it out");
-    return std::nullopt;
-  }
-  if (!options.figures_given) return cli::figures_of_gpu(cli::kUsualGpu);
-  if (path.empty()) throw cli::UsageError("--figures is empty; want " + want);
-  cli::check_files({path}, {{"--json", options.json}});
-  try {
-    return cli::figures_of(reports::result_from_json(cli::read_json(path)));
-  } catch (const cli::UsageError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw cli::UsageError("--figures '" + path + "': " + error.what() + "; want " + want);
-  }
-}
-
-parity::Case case_of(const std::string& text, const std::optional<cli::Figures>& figures, bool speaks) {
-  if (!cli::is_auto(text)) return parity::parse_case(text);
-  const cli::Pick pick = cli::picked(text, *figures);
-  if (speaks) std::cerr << "ringcheck_scaling: " << pick.why << "\n";
-  return pick.test;
-}
-
-std::vector<parity::Case> cases_of(const Options& options, bool launched, bool speaks) {
-  const std::optional<cli::Figures> figures = figures_for(options);
-  std::vector<parity::Case> cases;
-  for (const std::string& text : options.cases) {
-    cases.push_back(case_of(text, figures, speaks));
-    cases.back().world_kind = launched ? "mpi" : "thread";
-    parity::validate(cases.back());
-    if (const auto reason = parity::not_supported(cases.back())) throw parity::BadCase(*reason);
-  }
-  return cases;
-}
-
-std::vector<std::string> transports_of(const Options& options) {
-  return options.transports.empty() ? std::vector<std::string>{kUsualGpuTransport} : options.transports;
 }
 
 reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases,
@@ -154,37 +107,6 @@ reports::Result result_of(Worlds& worlds, const std::vector<parity::Case>& cases
   return result;
 }
 
-// One device cannot compute more key heads than there are, nor fewer than its strategy cuts apart. Throws cli::UsageError.
-void check_groups_alone(const Options& options, const std::vector<parity::Case>& cases) {
-  const std::string said = "--groups-alone " + std::to_string(options.groups_alone);
-  for (const parity::Case& test : cases) {
-    if (options.groups_alone > test.kv_heads)
-      throw cli::UsageError(said + " is more than the " + std::to_string(test.kv_heads) + " key heads of " +
-                            parity::to_text(test) + "; use at most those");
-    if (const auto reason = parity::not_supported(alone(test, options.groups_alone)))
-      throw cli::UsageError(said + " of " + parity::to_text(test) + ", on one device: " + *reason);
-  }
-}
-
-// Whether the ranks of every case can keep a pass as a graph. Throws cli::UsageError.
-void check_launches(const Options& options, const std::vector<parity::Case>& cases, bool launched) {
-  const auto asked = [](const std::vector<std::string>& words, const char* word) { return std::ranges::count(words, word) > 0; };
-  if (!asked(options.launches, "graph")) return;
-  const auto refuse = [](const std::string& what, const std::string& fix) {
-    throw cli::UsageError("--launch graph keeps a pass as a graph of the GPU, which " + what + "; " + fix);
-  };
-  for (const parity::Case& test : cases) {
-    if (test.device == "cpu") refuse("a case on the cpu does not have: " + parity::to_text(test), "use device cuda");
-    if (test.rope.pairing != Rope::Pairing::kNone)
-      refuse("does not make the angles of a rotary embedding: " + parity::to_text(test), "leave rope: out");
-    if (test.world > 1 && !launched)
-      refuse("holds what one process queues by itself, and " + std::to_string(test.world) + " threads wait for each other",
-             "start the ranks as processes (mpirun, torchrun), or use world 1");
-  }
-  if (asked(options.transports, "ipc"))
-    refuse("ranks over transport ipc cannot: their hosts meet while it is queued", "leave --transport ipc out");
-}
-
 int run(const Options& options) {
   const auto launcher = detect_launcher();
   const bool speaks = !launcher || launcher->rank <= 0;
@@ -192,9 +114,7 @@ int run(const Options& options) {
   if (!options.json.empty() && speaks)
     reports::check_writable(options.json);
   std::unique_ptr<Worlds> worlds;
-  for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
-  check_launches(options, cases, launcher.has_value());
-  check_groups_alone(options, cases);
+  check(options, cases, launcher.has_value());
   if (launcher) worlds = ranks_of(*launcher, options.transports, options.sample);
   else worlds = threads(options.sample);
   reports::Result result;
@@ -245,12 +165,16 @@ int main(int argc, char** argv) {
       ->delimiter(',');
   program
       .add_option("--launch", options.launches,
-                  "calls: kernel by kernel; graph: each pass as a CUDA graph (one rank, or processes over NCCL); both: "
+                  "calls: kernel by kernel; graph: each pass as a CUDA graph (one rank, or processes); both: "
                   "calls,graph")
       ->delimiter(',')
       ->check(CLI::IsMember(ringcheck::bench::kLaunches));
   const CLI::Option* figures = program.add_option(
       "--figures", options.figures, "what auto goes by, a result of this program; default: that of two H200");
+  program.add_option("--trace", options.trace,
+                     "a folder for a trace of what the GPUs do in a forward pass, and in both, of each case, for Perfetto; what they "
+                     "spend their time on comes into the result")
+      ->check(CLI::Validator([](const std::string& folder) { return folder.empty() ? "is empty; name a folder" : ""; }, "FOLDER"));
   program.add_option("--json", options.json, "where to write what is printed");
   CLI11_PARSE(program, argc, argv);
   options.figures_given = figures->count() > 0;

@@ -64,6 +64,14 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
       {median(one.forward_seconds) / (median(timing.forward_seconds) * share)});
   if (timing.exposed_share) add("exposed_communication", "", "smaller", {*timing.exposed_share});
   if (timing.attention_share) add("attention", "", "larger", {*timing.attention_share});
+  const auto add_timeline = [&](const std::string& of, const std::optional<Timeline>& line) {
+    if (!line) return;
+    for (const auto& [what, took] : {std::pair{"", line->seconds}, {"_attention", line->attention}, {"_transfers", line->transfers},
+                                     {"_others", line->others}, {"_idle", line->idle}})
+      list.push_back({of + "traced" + what + "_seconds", parts, "s", {took}, "smaller", {}});
+  };
+  add_timeline("forward_", timing.forward_timeline);
+  add_timeline("", timing.timeline);
   if (timing.peak_bytes)
     list.push_back({"peak_bytes", parts, "B", {static_cast<double>(*timing.peak_bytes)}, "smaller", {}});
   for (const auto& [tensor, error] : errors)

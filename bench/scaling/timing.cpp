@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "cp/attention/graphed.h"
@@ -40,6 +41,19 @@ struct Took {
   double seconds = 0, processor = 0;  // of the slowest rank
 };
 
+// Into files that begin so: a forward pass, and both.
+void trace(Communicator& comm, const parity::Case& test, const std::string& begin, const std::function<void(bool both)>& pass,
+           Timing& timing) {
+  if (begin.empty()) return;
+  const bool threads = test.world_kind == "thread";
+  const std::string end = (threads ? "" : "_rank" + std::to_string(comm.rank())) + ".json";
+  const auto traced = [&](bool both, const char* name) {
+    return timeline_of(comm, !threads || comm.rank() == 0, [&] { pass(both); }, begin + name + end);
+  };
+  timing.forward_timeline = traced(false, "_forward");
+  timing.timeline = traced(true, "_both");
+}
+
 // From when every rank is there until the last one is done, on its device, too.
 Took timed_pass(Communicator& comm, ContextParallel& attention, const parity::Problem& local,
                 bool recorded, bool both = true) {
@@ -56,14 +70,15 @@ Took timed_pass(Communicator& comm, ContextParallel& attention, const parity::Pr
   return {comm.agree_max(own.seconds), comm.agree_max(own.processor)};
 }
 
-Timing time_calls(Communicator& comm, ContextParallel& attention, const parity::Problem& local, int pairs) {
+Timing time_calls(Communicator& comm, ContextParallel& attention, const parity::Problem& local, const parity::Case& test,
+                  const Timed& how) {
   const bool is_long = timed_pass(comm, attention, local, true).seconds > kLong;
   if (!is_long) timed_pass(comm, attention, local, true);
   if (auto* allocator = allocator_of(comm.device())) allocator->resetPeakStats(comm.device().index());
   std::vector<double> forward, recorded, longer;
-  for (int i = 0; i < pairs; ++i)
+  for (int i = 0; i < how.pairs; ++i)
     forward.push_back(timed_pass(comm, attention, local, true, false).seconds);
-  for (int i = 0; i < pairs; ++i) {
+  for (int i = 0; i < how.pairs; ++i) {
     Took took[2];
     if (is_long) {
       recorded.push_back(timed_pass(comm, attention, local, true).seconds);
@@ -79,11 +94,16 @@ Timing time_calls(Communicator& comm, ContextParallel& attention, const parity::
   if (peak) peak = comm.agree_max(*peak);
   const Seconds first = comm.ledger().seconds(Phase::kForward);
   const Seconds second = comm.ledger().seconds(Phase::kBackward);
-  return {std::move(forward), std::move(recorded),
-          comm.agree_max((first.exposed + second.exposed) / last),
-          comm.agree_max((first.attention + second.attention) / last),
-          std::move(longer),
-          peak};
+  Timing timing{std::move(forward), std::move(recorded),
+                comm.agree_max((first.exposed + second.exposed) / last),
+                comm.agree_max((first.attention + second.attention) / last),
+                std::move(longer), peak, {}, {}};
+  trace(comm, test, how.trace, [&](bool both) {
+    auto context = attention.forward(local.q, local.k, local.v);
+    if (both) attention.backward(context, local.d_o);
+    comm.finish();
+  }, timing);
+  return timing;
 }
 
 // From when every rank is there until the last one is done.
@@ -96,12 +116,17 @@ double timed_replay(Communicator& comm, Graphed& graphs, bool both) {
   return comm.agree_max(comm.ledger().host_seconds() - begin);
 }
 
-Timing time_replays(Communicator& comm, ContextParallel& attention, const parity::Problem& local, int count) {
+Timing time_replays(Communicator& comm, ContextParallel& attention, const parity::Problem& local, const parity::Case& test,
+                    const Timed& how) {
   Graphed graphs(attention, local.q, local.k, local.v, local.d_o);
   for (int i = 0; i < 2; ++i) timed_replay(comm, graphs, true);
   Timing timing;
-  for (int i = 0; i < count; ++i) timing.forward_seconds.push_back(timed_replay(comm, graphs, false));
-  for (int i = 0; i < count; ++i) timing.seconds.push_back(timed_replay(comm, graphs, true));
+  for (int i = 0; i < how.pairs; ++i) timing.forward_seconds.push_back(timed_replay(comm, graphs, false));
+  for (int i = 0; i < how.pairs; ++i) timing.seconds.push_back(timed_replay(comm, graphs, true));
+  trace(comm, test, how.trace, [&](bool both) {
+    graphs.forward();
+    if (both) graphs.backward();
+  }, timing);
   return timing;
 }
 
@@ -119,7 +144,7 @@ Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& ho
   const parity::Problem local = parity::problem_on(comm.device(), test, own);
   ContextParallel attention(comm, parity::options_of(test));
   const auto timed = how.launch == Launch::kGraph ? time_replays : time_calls;
-  return timed(comm, attention, local, how.pairs);
+  return timed(comm, attention, local, test, how);
 }
 
 parity::Case alone(const parity::Case& test, int64_t groups) {
@@ -136,7 +161,9 @@ Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how)
   const parity::Case one = alone(test, how.groups_alone);
   const auto self = comm.split(comm.rank(), 0);
   Timing own;
-  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, one, how);
+  Timed untraced = how;
+  untraced.trace.clear();
+  if (comm.rank() == 0 || !comm.device().is_cpu()) own = time_passes(*self, one, untraced);
   for (auto* samples : {&own.seconds, &own.forward_seconds})
     for (double& seconds : *samples) seconds *= static_cast<double>(test.kv_heads) / static_cast<double>(one.kv_heads);
   const auto slowest = [&](const std::vector<double>& samples) {

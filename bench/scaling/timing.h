@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "bench/scaling/timeline.h"
 #include "cp/worlds/communicator.h"
 #include "parity/case/case.h"
 
@@ -26,6 +28,7 @@ struct Timing {
   // Most that LibTorch's allocator of a device had handed out at a time since the passes to warm up,
   // inputs included, of the device with the most; of a CPU nothing.
   std::optional<int64_t> peak_bytes;
+  std::optional<Timeline> forward_timeline, timeline;  // of passes that were traced
 };
 
 // The same problem on one device: on that of rank 0, and the medians of the slowest rank's.
@@ -39,10 +42,12 @@ struct Timed {
   int pairs = 10;
   Launch launch = Launch::kCalls;
   int64_t groups_alone = 0;  // key heads that one device computes, with their query heads; 0: all
+  std::string trace = {};    // how the files begin into which passes of all ranks are traced; empty: none are
 };
 
 // Runs passes in pairs, one of which the ledger records, after two to warm up; or so many replays after
-// two. Where a pass takes longer than 2 s there is one to warm up, and all are recorded. Collective.
+// two. Where a pass takes longer than 2 s there is one to warm up, and all are recorded. Traced ones come last.
+// Collective.
 Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& how);
 
 // The case that one device computes by itself: all of this one, or so many of its key heads.
