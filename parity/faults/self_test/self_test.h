@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
 // Does a judging that looks at so many queries and keys of each head accept what is right, reject
 // what is wrong everywhere, and reject NaN in any one slot at which it looks?
 void examine_sample(int64_t sample, const AskOracle& judge, SelfTest& result);
+
+// Is every relation that applies to small cases drawn by one of many? A profile in which it never is passes
+// without it.
+using DrawOracles = std::function<std::vector<std::string>(const Case& test, const Subject& subject)>;
+void examine_draws(const DrawOracles& draw, SelfTest& result);
 
 // Before any case is judged, where it is judged: all of the above for the oracles that these cases
 // will ask, the judge's own arithmetic, the reference and the closed forms against what is known.

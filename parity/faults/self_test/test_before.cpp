@@ -29,6 +29,8 @@ void test_before(const std::vector<Case>& cases, const Judging& judging, const A
     examine_sample(judging.sample, judge, result);
   examine_elements({}, result);
   examine_rules({}, result);
+  if (judging.drawn)
+    examine_draws(drawn_oracles, result);
   examine_truth(true_judgement, result);
   examine_closed_forms(result);
   if (!result.failures.empty()) {

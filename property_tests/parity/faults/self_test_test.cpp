@@ -47,10 +47,27 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
   }
   EXPECT_THAT(failures_with(JudgeArithmetic{}), IsEmpty());
   EXPECT_THAT(failures_with(Truth(true_judgement)), IsEmpty());
+  SelfTest draws;
+  examine_draws(drawn_oracles, draws);
+  EXPECT_THAT(draws.failures, IsEmpty());
+  EXPECT_GE(draws.demands, 40);
   SelfTest forms;
   examine_closed_forms(forms);
   EXPECT_THAT(forms.failures, IsEmpty());
   EXPECT_NO_THROW(test_before({}, {all_oracles()}));
+}
+
+// Relations that no case draws, or one of them.
+TEST(SelfTest, SeesARelationThatIsNeverDrawn) {
+  SelfTest none, but_one;
+  examine_draws([](const Case&, const Subject&) { return std::vector<std::string>(); }, none);
+  EXPECT_EQ(std::ssize(none.failures), none.demands);
+  examine_draws([](const Case& test, const Subject& subject) {
+    std::vector<std::string> names = drawn_oracles(test, subject);
+    std::erase(names, "key-order");
+    return names;
+  }, but_one);
+  EXPECT_THAT(but_one.failures, Contains(HasSubstr("key-order is drawn by none of")));
 }
 
 // A clean outcome, and a spoilt one.
