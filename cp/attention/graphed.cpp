@@ -31,7 +31,7 @@ std::optional<std::string> Graphed::refuses(const Communicator& comm, const Rope
     return "a pass is kept as a graph of a GPU, and this one is computed on " + comm.device().str() + "; use device cuda";
   if (!comm.capturable())
     return "the ranks of this world meet on their hosts while a pass is queued, so that no graph can hold it; use "
-           "transport nccl between processes, or one rank";
+           "processes, or one rank";
   if (rope.pairing != Rope::Pairing::kNone)
     return "the angles of a rotary embedding are made on the host in every pass, which no graph does; rotate q and k before";
   return std::nullopt;

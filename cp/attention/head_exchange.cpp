@@ -10,36 +10,44 @@ at::Tensor HeadExchange::heads_of(int rank, const at::Tensor& shard, int64_t gro
   return shard.narrow(1, (rank * groups_ + group) * share, share);
 }
 
-// What the others send, or get: [P - 1, batch, heads / (P G), slots, ...] of each tensor.
+// What the others send, or get, and cannot in its place: [P - 1, batch, heads / (P G), slots, ...] of each tensor.
 std::vector<at::Tensor> HeadExchange::travelling(const std::vector<Exchanged>& tensors) {
-  std::vector<at::Tensor> buffers;
-  for (const Exchanged& x : tensors) {
+  std::vector<at::Tensor> buffers(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Exchanged& x = tensors[i];
+    if (comm_.size() == 1 || x.order.straight()) continue;
     auto sizes = heads_of(0, x.shard, 0).sizes().vec();
     sizes.insert(sizes.begin(), comm_.size() - 1);
     const int64_t elements = x.shard.numel() / (comm_.size() * groups_) * sizes[0];
-    buffers.push_back(comm_.buffer(elements, x.shard.scalar_type(), x.tag).view(sizes));
+    buffers[i] = comm_.buffer(elements, x.shard.scalar_type(), x.tag).view(sizes);
   }
   return buffers;
 }
 
-std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors,
-                                             int64_t group) const {
+// What is sent is of this rank's positions, and what is received, too: those of its shard.
+std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors, int64_t group) const {
   std::vector<Message> messages;
   for (const Exchanged& x : tensors)
     for (int place = 1; place < comm_.size(); ++place) {
       const int peer = comm_.neighbour(place);
-      for (int64_t b = 0; b < x.shard.size(0); ++b)
-        messages.push_back({heads_of(peer, x.shard, group).select(0, b), peer});
+      const at::Tensor heads = heads_of(peer, x.shard, group);
+      const bool straight = x.order.straight();
+      const at::Tensor part = straight ? x.order.part(heads, comm_.rank()) : heads;
+      for (int64_t b = 0; b < part.size(0); ++b) messages.push_back({part.select(0, b), peer, straight});
     }
   return messages;
 }
 
-std::vector<Message> HeadExchange::in_buffers(const std::vector<at::Tensor>& buffers) const {
+std::vector<Message> HeadExchange::in_sequences(const std::vector<Exchanged>& tensors,
+                                                const std::vector<at::Tensor>& buffers) const {
   std::vector<Message> messages;
-  for (const at::Tensor& buffer : buffers)
-    for (int place = 1; place < comm_.size(); ++place)
-      for (int64_t b = 0; b < buffer.size(1); ++b)
-        messages.push_back({buffer.select(0, place - 1).select(0, b), comm_.neighbour(place)});
+  for (size_t i = 0; i < tensors.size(); ++i)
+    for (int place = 1; place < comm_.size(); ++place) {
+      const int peer = comm_.neighbour(place);
+      const bool straight = tensors[i].order.straight();
+      const at::Tensor part = straight ? tensors[i].order.place(tensors[i].sequence, peer) : buffers[i].select(0, place - 1);
+      for (int64_t b = 0; b < part.size(0); ++b) messages.push_back({part.select(0, b), peer, straight});
+    }
   return messages;
 }
 
@@ -63,13 +71,10 @@ void HeadExchange::take_own(const std::vector<Exchanged>& tensors, int64_t group
 
 // Nothing comes before the messages: the own part is put in its place while they are under way.
 Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group, const char* label) {
-  std::vector<at::Tensor> buffers;
+  std::vector<at::Tensor> buffers = travelling(tensors);
   Pending arrival;
-  if (comm_.size() > 1) {
-    buffers = travelling(tensors);
-    arrival = comm_.transfer(in_shards(tensors, group), in_buffers(buffers),
-                             {label, static_cast<int>(group)});
-  }
+  if (comm_.size() > 1)
+    arrival = comm_.transfer(in_shards(tensors, group), in_sequences(tensors, buffers), {label, static_cast<int>(group)});
   return Pending([this, group, begin = Moment::now(comm_.device()), tensors = std::move(tensors),
                   buffers = std::move(buffers), arrival = std::move(arrival)]() mutable {
     others_.after({}, [&] { arrival.wait(); });
@@ -77,7 +82,7 @@ Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group
     others_.after({}, [&] {
       Moves others;
       for (size_t i = 0; i < buffers.size(); ++i)
-        for (int place = 1; place < comm_.size(); ++place)
+        for (int place = 1; buffers[i].defined() && place < comm_.size(); ++place)
           tensors[i].order.put(buffers[i].select(0, place - 1), comm_.neighbour(place), tensors[i].sequence, others);
       others.make();
     });
@@ -87,19 +92,18 @@ Pending HeadExchange::to_sequences(std::vector<Exchanged> tensors, int64_t group
 }
 
 Pending HeadExchange::to_shards(std::vector<Exchanged> tensors, int64_t group, const char* label) {
-  std::vector<at::Tensor> buffers;
-  if (comm_.size() > 1) buffers = travelling(tensors);
+  std::vector<at::Tensor> buffers = travelling(tensors);
   Pending arrival;
   const Moment begin = Moment::now(comm_.device());
   others_.after(begin, [&] {
-    if (buffers.empty()) return;
+    if (comm_.size() == 1) return;
     Moves others;
     for (size_t i = 0; i < buffers.size(); ++i)
-      for (int place = 1; place < comm_.size(); ++place)
+      for (int place = 1; buffers[i].defined() && place < comm_.size(); ++place)
         tensors[i].order.take(tensors[i].sequence, comm_.neighbour(place), buffers[i].select(0, place - 1),
                               tensors[i].pad, others);
     others.make();
-    arrival = comm_.transfer(in_buffers(buffers), in_shards(tensors, group), {label, static_cast<int>(group)});
+    arrival = comm_.transfer(in_sequences(tensors, buffers), in_shards(tensors, group), {label, static_cast<int>(group)});
   });
   return Pending([this, group, begin, tensors = std::move(tensors), buffers = std::move(buffers),
                   arrival = std::move(arrival)]() mutable {

@@ -22,9 +22,10 @@ struct Exchanged {
 // Heads for positions, by an all-to-all of each tensor (Jacobs et al., DeepSpeed-Ulysses, 2023,
 // section 3.1), in G groups: rank r of P gets of group g the heads [r G + g, r G + g + 1) heads / (P G)
 // of the whole sequence. The tensors of a call travel together, in a message for each tensor, peer
-// and entry of the batch, which is sent from the shard, or received into it, without a copy. What is
-// put in order is so beside the computation. Both are collective, and done when what they return has
-// been waited for; until then the tensors are held.
+// and entry of the batch, which is sent from the shard, or received into it, without a copy; and at the
+// other end, where shards are straight stretches of the sequence, from its place there or into it. Else it
+// goes through a buffer, and is put in order beside the computation, as the own part always is. Both are
+// collective, and done when what they return has been waited for; until then the tensors are held.
 class HeadExchange {
  public:
   explicit HeadExchange(Communicator& comm, int64_t groups = 1)
@@ -41,9 +42,9 @@ class HeadExchange {
   // Puts the own heads of a group in order, or takes them from there, after `begin`.
   void put_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin);
   void take_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin);
-  // Of the others, in the order in which the ring has them.
+  // Of the others, in the order in which the ring has them. There is a buffer for what is not straight.
   std::vector<Message> in_shards(const std::vector<Exchanged>& tensors, int64_t group) const;
-  std::vector<Message> in_buffers(const std::vector<at::Tensor>& buffers) const;
+  std::vector<Message> in_sequences(const std::vector<Exchanged>& tensors, const std::vector<at::Tensor>& buffers) const;
 
   Communicator& comm_;
   int64_t groups_;

@@ -11,7 +11,15 @@ namespace ringcheck {
 SequenceOrder::SequenceOrder(const std::vector<Positions>& shards, int64_t length)
     : length_(length) {
   for (const Positions& positions : shards) shards_.push_back(shard_of(positions, length));
+  for (const Shard& shard : shards_)
+    straight_ = straight_ && shard.pads.empty() && shard.runs.size() == 1 && shard.runs[0].rows <= 2 && shard.runs[0].stride == 1;
 }
+
+at::Tensor SequenceOrder::place(const at::Tensor& sequence, int rank) const {
+  return of_sequence(sequence, shards_.at(rank).runs.at(0));
+}
+
+at::Tensor SequenceOrder::part(const at::Tensor& shard, int rank) const { return of_shard(shard, shards_.at(rank).runs.at(0)); }
 
 bool SequenceOrder::whole(const std::vector<Positions>& shards, int64_t length) {
   std::vector<bool> held(length);
@@ -35,10 +43,12 @@ SequenceOrder::Shard SequenceOrder::shard_of(const Positions& positions, int64_t
     const int64_t reached = std::max<int64_t>(0, (length - span.begin + step - 1) / step);
     const int64_t tokens = std::min(span.count, reached);
     if (tokens > 0) {
-      const Run run{slot, 1, tokens, span.begin, 0, step};
+      Run run{slot, 1, tokens, span.begin, 0, step};
+      if (tokens == 2 && step > 1) run = {slot, 2, 1, span.begin, step, 1};  // two stretches
+      if (tokens == 1) run.stride = 1;
       Run* last = shard.runs.empty() ? nullptr : &shard.runs.back();
       const int64_t gap = last ? run.begin - last->begin - (last->rows - 1) * last->gap : 0;
-      const bool goes_on = last && run.slot == last->slot + last->rows * last->columns &&
+      const bool goes_on = last && run.rows == 1 && run.slot == last->slot + last->rows * last->columns &&
                            run.columns == last->columns && run.stride == last->stride && gap > 0 &&
                            (last->rows == 1 || gap == last->gap);
       if (goes_on) ++last->rows, last->gap = gap;

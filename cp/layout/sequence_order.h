@@ -22,6 +22,13 @@ class SequenceOrder {
   // Whether they do; looks at every position.
   static bool whole(const std::vector<Positions>& shards, int64_t length);
 
+  // Whether every shard is a stretch of the sequence, or two of one size, and has no pads: then place() and part() are
+  // all of it.
+  bool straight() const { return straight_; }
+  // Of a rank, [batch, heads, stretches, tokens, ...]: where they stand in `sequence`, and in its shard. Views.
+  at::Tensor place(const at::Tensor& sequence, int rank) const;
+  at::Tensor part(const at::Tensor& shard, int rank) const;
+
   int64_t length() const { return length_; }
   Positions positions() const { return {{0, length_}}; }
 
@@ -49,6 +56,7 @@ class SequenceOrder {
   static at::Tensor of_sequence(const at::Tensor& sequence, const Run& run);
 
   int64_t length_;
+  bool straight_ = true;
   std::vector<Shard> shards_;
 };
 

@@ -98,13 +98,17 @@ class Ulysses final : public Strategy {
     return part;
   }
 
-  // Each dropped as soon as it is done.
+  // Each dropped as soon as it is done. Contiguous where they are sent from.
   Gradients finished(Gradients whole, const QBlock& q, const KvBlock& kv) const {
     whole.dq = finished_(whole.dq, q.positions, kv.shape.dtype);
+    whole.dq = ready_to_go(whole.dq);
     whole.dk = finished_(whole.dk, kv.positions, kv.shape.dtype);
+    whole.dk = ready_to_go(whole.dk);
     whole.dv = whole.dv.to(kv.shape.dtype);
+    whole.dv = ready_to_go(whole.dv);
     return whole;
   }
+  at::Tensor ready_to_go(const at::Tensor& x) const { return comm_.size() == 1 ? x : x.contiguous(); }
 
   // [batch, heads, slots, ...] to [batch, heads / (P G), length, ...], without a value
   at::Tensor sequence_of(const at::Tensor& shard, const SequenceOrder& order) const {

@@ -28,10 +28,12 @@ class [[nodiscard]] Pending {
   std::function<void()> wait_;
 };
 
-// A contiguous tensor for, or from, a rank of the group.
+// A tensor for, or from, a rank of the group: contiguous, or [n, m, ...] in n m pieces of which each is
+// contiguous, at both of its ends, where they may lie in different ways.
 struct Message {
   at::Tensor data;
   int peer = 0;
+  bool in_pieces = false;
 };
 
 // What an operation is called in the ledger, in errors and in the status of a hung rank.
@@ -83,8 +85,8 @@ class Communicator {
 
   // Posts sends and receives as one operation. Messages of a pair of ranks match in the order in
   // which they are posted. A send buffer may be reused, and a receive buffer read, after wait().
-  // Throws std::invalid_argument, before anything is posted, where a message is no contiguous
-  // tensor here or on the CPU, or its peer no rank of the group.
+  // Throws std::invalid_argument, before anything is posted, where a message, or a piece of it, is not
+  // contiguous, or not here or on the CPU, or its peer no rank of the group.
   Pending transfer(std::vector<Message> sends, std::vector<Message> receives, Label label) {
     return carry({std::move(sends), std::move(receives), label});
   }

@@ -10,9 +10,9 @@
 
 namespace ringcheck {
 
-// By the kind of device: copies a contiguous tensor into one on another device, by a copy engine of the
-// device that it comes from, on the current stream there. False, and nothing is done, where that device
-// does not reach the other one's memory.
-using PeerCopies = Registry<std::function<bool(const at::Tensor& to, const at::Tensor& from)>>;
+// By the kind of device: copies a message into its buffer on another device, of as many bytes, both in pieces or
+// neither, by a copy engine of the device that it comes from, on the current stream there. False, and nothing is
+// done, where that device does not reach the other one's memory.
+using PeerCopies = Registry<std::function<bool(const at::Tensor& to, const at::Tensor& from, bool in_pieces)>>;
 
 }  // namespace ringcheck

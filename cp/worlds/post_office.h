@@ -70,6 +70,7 @@ class PostOffice {
     for (const auto& [address, parcel] : parcels_) parcel->changed.notify_all();
   }
   const std::optional<RankFailure>& failure() const { return failure_; }
+  size_t held() const { return parcels_.size(); }  // when the ranks have ended
 
  private:
   std::mutex mutex_;

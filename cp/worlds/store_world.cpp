@@ -69,17 +69,19 @@ class StoreCommunicator final : public Transport {
 
   void send(const Half& half) {
     const std::string to = key(rank(), half.peer, sent_[half.peer]++);
-    const auto* bytes = static_cast<const uint8_t*>(half.data.const_data_ptr());
-    const auto size = static_cast<int64_t>(half.data.nbytes());
+    Bytes bytes;
+    bytes.reserve(half.data.nbytes());
+    each_piece(half, [&](const uint8_t* data, int64_t size) { bytes.insert(bytes.end(), data, data + size); });
+    const auto size = static_cast<int64_t>(bytes.size());
     for (int64_t begin = 0, part = 0; begin == 0 || begin < size; begin += kMostBytes, ++part)
       store_->set(to + std::to_string(part),
-                  Bytes(bytes + begin, bytes + std::min(size, begin + kMostBytes)));
+                  Bytes(bytes.begin() + begin, bytes.begin() + std::min(size, begin + kMostBytes)));
     ledger().complete(half.entry);
   }
 
   void take(Letter& letter) {
     ledger().enter(letter.operation);
-    auto* bytes = static_cast<uint8_t*>(letter.data.mutable_data_ptr());
+    Bytes bytes;
     const auto size = static_cast<int64_t>(letter.data.nbytes());
     for (int64_t begin = 0, part = 0; begin == 0 || begin < size; begin += kMostBytes, ++part) {
       const Bytes value = fetch(letter.key + std::to_string(part));
@@ -87,8 +89,13 @@ class StoreCommunicator final : public Transport {
       if (static_cast<int64_t>(value.size()) != expected)
         throw std::runtime_error("expected " + std::to_string(expected) + " bytes, the peer sent " +
                                  std::to_string(value.size()));
-      if (expected > 0) std::memcpy(bytes + begin, value.data(), value.size());
+      bytes.insert(bytes.end(), value.begin(), value.end());
     }
+    const uint8_t* next = bytes.data();
+    each_piece(letter, [&](uint8_t* data, int64_t piece) {
+      if (piece > 0) std::memcpy(data, next, piece);
+      next += piece;
+    });
     ledger().complete(letter.entry);
     letter.done = true;
   }

@@ -184,7 +184,7 @@ class ThreadCommunicator final : public Transport {
       const c10::StreamGuard there(stream->second);
       begin.hold_back(from);
       for (const Letter* letter : letters)
-        if (!copies->second(letter->data, letter->parcel->data)) return false;
+        if (!copies->second(letter->data, letter->parcel->data, letter->in_pieces)) return false;
       end = Moment::now(from);
     }
     end.hold_back(device());
@@ -246,6 +246,8 @@ void run(const ThreadWorld& world, const std::function<void(Communicator&)>& bod
   on_kept_threads(world.size, [&](int rank) { run_rank(office, world, rank, body); });
   at::set_num_threads(threads);
   if (office->failure()) throw *office->failure();
+  if (office->held() > 0)
+    throw std::logic_error("a world of threads ends with " + std::to_string(office->held()) + " messages that it has not forgotten");
 }
 
 std::unique_ptr<Communicator> world_of_one(std::chrono::milliseconds deadline) {

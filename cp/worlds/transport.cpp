@@ -57,7 +57,9 @@ void Transport::admit(const Message& message, Label label, const char* way) cons
     refuse("has no such peer", "the group has ranks 0 to " + std::to_string(size() - 1));
   if (!message.data.defined())
     refuse("is an undefined tensor", "leave the message out, or give at::empty({0})");
-  if (!message.data.is_contiguous())
+  if (message.in_pieces && message.data.dim() < 2)
+    refuse("has " + std::to_string(message.data.dim()) + " dimensions and cannot be in pieces", "give [n, m, ...] of n m pieces");
+  if (!(message.in_pieces ? message.data.numel() == 0 || message.data[0][0].is_contiguous() : message.data.is_contiguous()))
     refuse("is not contiguous", "send or receive tensor.contiguous()");
   if (!message.data.is_cpu() && message.data.device() != device())
     refuse("is on " + message.data.device().str(),
@@ -70,7 +72,7 @@ std::vector<Half> Transport::booked(std::vector<Message> messages, Label label,
   std::vector<Half> halves;
   for (Message& message : messages) {
     Half half{std::move(message.data), message.peer,
-              {label.name, label.step, world_rank(message.peer)}, std::nullopt};
+              {label.name, label.step, world_rank(message.peer)}, std::nullopt, message.in_pieces};
     const Instant begin = half.data.is_cpu() ? ledger().now() : Instant{Seconds::kUnknown, {}};
     if (half.peer != rank())
       half.entry = ledger().transferred(direction, half.operation,
@@ -78,6 +80,13 @@ std::vector<Half> Transport::booked(std::vector<Message> messages, Label label,
     halves.push_back(std::move(half));
   }
   return halves;
+}
+
+Pieces pieces_of(const at::Tensor& data, bool in_pieces) {
+  const auto all = static_cast<int64_t>(data.nbytes()), element = static_cast<int64_t>(data.element_size());
+  if (!in_pieces || all == 0) return {.bytes = all};
+  const int64_t n = data.size(0), m = data.size(1);
+  return {{n, m}, {data.stride(0) * element, data.stride(1) * element}, all / (n * m)};
 }
 
 at::Tensor gathered_as_one(const Posting& posting) {

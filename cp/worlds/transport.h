@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,7 +20,25 @@ struct Half {
   int peer = 0;                 // in the group; the operation names its world rank
   Operation operation;
   std::optional<size_t> entry;  // its line in the ledger; none for a message to oneself
+  bool in_pieces = false;       // as Message
 };
+
+// Where the pieces of a message lie: number [i][j] at i distance[0] + j distance[1] from its beginning, in bytes.
+struct Pieces {
+  std::array<int64_t, 2> count{1, 1}, distance{0, 0};
+  int64_t bytes = 0;  // of each
+};
+Pieces pieces_of(const at::Tensor& data, bool in_pieces);  // of a contiguous tensor one
+
+// All of them, in order.
+template <class Visit>
+void each_piece(const Half& half, const Visit& visit) {
+  const Pieces pieces = pieces_of(half.data, half.in_pieces);
+  auto* data = static_cast<uint8_t*>(half.data.mutable_data_ptr());
+  for (int64_t i = 0; i < pieces.count[0]; ++i)
+    for (int64_t j = 0; j < pieces.count[1]; ++j)
+      visit(data + i * pieces.distance[0] + j * pieces.distance[1], pieces.bytes);
+}
 
 // What a transport is asked to carry: checked, and in the ledger. It completes the lines.
 struct Posting {

@@ -9,9 +9,10 @@
 
 namespace ringcheck {
 
-// Numbers in GPU memory that only grow, by which streams of several processes wait for each other
-// without their hosts. A stream that waits for one that nobody is going to write waits for ever: so
-// a wait is queued only after its write, which whoever queued it has to say.
+// Numbers in GPU memory by which streams of several processes wait for each other without their
+// hosts. A stream that waits for one that nobody is going to write waits for ever: so a wait is queued
+// only after its write, which whoever queued it has to say. Those in slot 0 only grow; the others are
+// of graphs, whose waits must hold at every replay: they are 0 or 1, and whoever waited makes it 0.
 class Flags {
  public:
   // One of each kind a peer, which that peer alone writes. On the current GPU.
@@ -22,16 +23,18 @@ class Flags {
   Flags& operator=(const Flags&) = delete;
 
   void* memory() const { return memory_; }  // to export, for peers to write to
+  // Slots that graphs can use.
+  static int64_t slots(int peers);
   // What the stream gets from now on comes after the peer's number.
-  void await(cudaStream_t stream, Kind kind, int peer, uint32_t number) const;
-  std::vector<uint32_t> read(Kind kind) const;  // now
+  void await(cudaStream_t stream, Kind kind, int peer, uint32_t number, int64_t slot) const;
+  std::vector<uint32_t> read(Kind kind) const;  // slot 0, now
 
   // Behind all that the stream holds, in the flags that lie at `flags`, as rank `writer` of `peers`.
   static void write(cudaStream_t stream, void* flags, Kind kind, int writer, int peers,
-                    uint32_t number);
+                    uint32_t number, int64_t slot);
 
  private:
-  uint32_t* flag(Kind kind, int peer) const;
+  uint32_t* flag(Kind kind, int peer, int64_t slot) const;
 
   int peers_;
   void* memory_ = nullptr;

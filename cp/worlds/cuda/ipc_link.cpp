@@ -104,9 +104,10 @@ IpcLink::IpcLink(Communicator& host, at::Device gpu)
       }),
       peers_(host.size()) {
   const bool apart = size() <= kMostApart;
-  for (Peer& peer : peers_)
-    peer.copies = apart || !peers_[0].copies ? c10::cuda::getStreamFromPool(true, gpu.index())
-                                             : peers_[0].copies;
+  for (Peer& peer : peers_) {
+    for (int64_t slot = Flags::slots(size()); slot > 0; --slot) peer.slots.push_back(slot);
+    peer.copies = apart || !peers_[0].copies ? c10::cuda::getStreamFromPool(true, gpu.index()) : peers_[0].copies;
+  }
 }
 
 IpcLink::~IpcLink() {
@@ -127,7 +128,7 @@ void IpcLink::reach(const std::vector<Hello>& ranks) {
     if (rank != rank_) check_peer_access(gpu_, ranks[rank].gpu.data());
     peer.flags = rank == rank_ ? flags_->memory() : peer.memory.at(ranks[rank].flags);
     for (const Flags::Kind kind : {Flags::Kind::kFree, Flags::Kind::kArrived})
-      Flags::write(signals_, peer.flags, kind, rank_, size(), 1);
+      Flags::write(signals_, peer.flags, kind, rank_, size(), 1, 0);
   }
   C10_CUDA_CHECK(cudaStreamSynchronize(signals_));
 }
@@ -143,22 +144,63 @@ void IpcLink::check_flags() const {
 }
 
 void IpcLink::send(const Id& id, std::shared_ptr<Outgoing> message) {
+  if (message->kept) {
+    kept_.emplace_back(id, std::move(message));
+    return push_kept();
+  }
   const auto invitation = invitations_.extract(id);
   if (invitation) push(id.peer, *message, invitation.mapped());
   else sends_.emplace(id, std::move(message));
 }
 
+int64_t IpcLink::next_kept(uint64_t graph) {
+  if (std::exchange(graph_, graph) != graph)
+    for (Peer& peer : peers_) peer.before = peer.copied = Moment();
+  return ++posted_;
+}
+
+// In the order of their posting.
+void IpcLink::push_kept() {
+  while (!kept_.empty()) {
+    const auto& [id, message] = kept_.front();
+    const auto invitation = invitations_.extract(id);
+    if (!invitation) return;
+    push(id.peer, *message, invitation.mapped());
+    kept_.pop_front();
+  }
+}
+
+int64_t IpcLink::slot_from(int peer) {
+  std::vector<int64_t>& slots = peers_[peer].slots;
+  if (slots.empty())
+    throw std::runtime_error("transport ipc: graphs hold all the transfers from a peer that they can; let go of some, or use "
+                             "transport nccl");
+  const int64_t slot = slots.back();
+  slots.pop_back();
+  return slot;
+}
+
+void IpcLink::give_back(int peer, const std::vector<int64_t>& slots) {
+  for (const int64_t slot : slots) peers_[peer].slots.push_back(slot);
+}
+
 void IpcLink::receive(const Id& id, std::shared_ptr<Incoming> message) {
   Peer& peer = peers_[id.peer];
-  Letter letter{.kind = Letter::Kind::kInvitation, .number = ++peer.invited, .world = id.world,
-                .group = id.group, .ticket = id.ticket,
+  if (message->first) {
+    if (message->kept) peer.slot = slot_from(id.peer);
+    else ++peer.invited;
+  }
+  if (message->kept) message->slot = peer.slot;
+  Letter letter{.kind = Letter::Kind::kInvitation, .number = message->kept ? 1 : peer.invited,
+                .slot = message->slot, .first = message->first, .world = id.world, .group = id.group, .ticket = id.ticket,
                 .bytes = static_cast<int64_t>(message->data.nbytes()),
-                .dtype = message->data.scalar_type()};
+                .dtype = message->data.scalar_type(), .pieces = message->pieces};
   if (letter.bytes > 0) letter.place = memory_.place_of(message->data.const_data_ptr());
-  {
+  if (message->first) {
     const c10::StreamGuard signals(signals_.unwrap());
     message->free.hold_back(gpu_);
-    Flags::write(signals_, peer.flags, Flags::Kind::kFree, rank_, size(), letter.number);
+    Flags::write(signals_, peer.flags, Flags::Kind::kFree, rank_, size(), letter.number, letter.slot);
+    if (message->kept) message->told = Moment::now(gpu_);
   }
   receives_.emplace(id, std::move(message));
   boxes_->send(id.peer, letter);
@@ -191,39 +233,68 @@ void IpcLink::read(int from, const Letter& letter) {
     return;
   }
   const auto message = sends_.extract(id);
-  if (message) push(from, *message.mapped(), letter);
-  else invitations_.emplace(id, letter);
+  if (message) return push(from, *message.mapped(), letter);
+  invitations_.emplace(id, letter);
+  push_kept();
 }
 
 // A message of another size than was expected is announced, but not copied: its receiver refuses it.
 void IpcLink::push(int to, Outgoing& message, const Letter& invitation) {
+  const bool kept = message.kept > 0;
+  if (kept != (invitation.slot > 0))
+    throw std::runtime_error("transport ipc: a graph is to hold this message on one rank alone; make it on both at once");
   Peer& peer = peers_[to];
+  const c10::cuda::CUDAStream stream = *peer.copies;
+  if (kept && std::exchange(pushed_, message.kept) != message.kept)
+    for (Peer& other : peers_) other.before = other.copied;
   const auto bytes = static_cast<int64_t>(message.data.nbytes());
   {
-    const c10::StreamGuard copies(peer.copies->unwrap());
+    const c10::StreamGuard copies(stream.unwrap());
     message.ready.hold_back(gpu_);
-    flags_->await(*peer.copies, Flags::Kind::kFree, to, invitation.number);
+    message.told.hold_back(gpu_);
+    for (const Peer& other : peers_)
+      if (kept) other.before.hold_back(gpu_);
+    if (invitation.first) flags_->await(stream, Flags::Kind::kFree, to, invitation.number, invitation.slot);
     if (bytes > 0 && bytes == invitation.bytes)
       message.copy(to == rank_ ? receives_.at({to, invitation.world, invitation.group,
                                                invitation.ticket})->data.mutable_data_ptr()
-                               : peer.memory.at(invitation.place));
-    message.copied = Moment::now(gpu_);
-    Flags::write(*peer.copies, peer.flags, Flags::Kind::kArrived, rank_, size(), ++peer.announced);
+                               : peer.memory.at(invitation.place),
+                   invitation.pieces);
+    Letter arrival = invitation;
+    arrival.kind = Letter::Kind::kArrival;
+    arrival.bytes = bytes;
+    arrival.dtype = message.data.scalar_type();
+    peer.arrivals.push_back(arrival);
+    if (message.last) announce(to, stream, kept);
+    peer.copied = message.copied = Moment::now(gpu_);
   }
-  Letter arrival = invitation;
-  arrival.kind = Letter::Kind::kArrival;
-  arrival.number = peer.announced;
-  arrival.bytes = bytes;
-  arrival.dtype = message.data.scalar_type();
   message.queued = true;
   message.copy = nullptr;
-  boxes_->send(to, arrival);
+}
+
+// What was copied is there. A graph waits once for each transfer, so that both ranks must have posted it alike.
+void IpcLink::announce(int to, const c10::cuda::CUDAStream& stream, bool kept) {
+  Peer& peer = peers_[to];
+  const std::vector<Letter> arrivals = std::exchange(peer.arrivals, {});
+  const int64_t slot = arrivals.front().slot;
+  for (size_t i = 0; kept && i < arrivals.size(); ++i)
+    if (arrivals[i].slot != slot || arrivals[i].first != (i == 0))
+      throw std::runtime_error("transport ipc: a transfer that a graph is to hold sends rank " + std::to_string(to) +
+                               " something else than that one receives by one; post the same on both");
+  const uint32_t number = kept ? 1 : ++peer.announced;
+  Flags::write(stream, peer.flags, Flags::Kind::kArrived, rank_, size(), number, slot);
+  for (Letter arrival : arrivals) {
+    arrival.number = number;
+    boxes_->send(to, arrival);
+  }
 }
 
 void IpcLink::hold_back(const Id& id) {
-  const auto message = receives_.extract(id);
-  flags_->await(c10::cuda::getCurrentCUDAStream(gpu_.index()), Flags::Kind::kArrived, id.peer,
-                message.mapped()->number);
+  const std::shared_ptr<Incoming> message = receives_.extract(id).mapped();
+  uint32_t& awaited = peers_[id.peer].awaited;
+  if (message->kept ? !message->first : message->number <= awaited) return;
+  if (!message->kept) awaited = message->number;
+  flags_->await(c10::cuda::getCurrentCUDAStream(gpu_.index()), Flags::Kind::kArrived, id.peer, message->number, message->slot);
 }
 
 }  // namespace ringcheck

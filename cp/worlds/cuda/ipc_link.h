@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <compare>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "cp/worlds/cuda/flags.h"
 #include "cp/worlds/cuda/foreign_memory.h"
 #include "cp/worlds/letterboxes.h"
+#include "cp/worlds/transport.h"
 
 namespace ringcheck {
 
@@ -27,8 +29,14 @@ namespace ringcheck {
 // flags once the buffer is free. The sender, once it has a message for the invitation, has a stream of
 // its own wait for that number, copy into the receiver's memory by a copy engine, and write a number
 // to the receiver's flags; then it tells the receiver's host, which lets its stream wait for that
-// number. So each stream waits only for work that another host has queued already, whatever streams
+// number. What one transfer receives from a peer has one number, and so has what it sends to it. So each stream waits only for work that another host has queued already, whatever streams
 // share a queue of the GPU, and no host waits for a GPU.
+//
+// Messages that a graph is to hold are kept so by both of their ranks, whose hosts meet in the same way
+// while they make it. At a replay they do not, and streams wait for what another host may not have queued
+// yet. So of a transfer a rank says first that its buffers are free; its copies come after that, and after
+// all copies of the transfer that was posted before; and it waits for what arrives after its own copies. Then in whatever order that fits these a GPU takes up the parts of the graph, what the first
+// transfer that is not done waits for comes before everything that waits for a later one.
 class IpcLink {
  public:
   // Which message between two ranks: those of a world and group count from 0.
@@ -40,13 +48,21 @@ class IpcLink {
   struct Outgoing {
     at::Tensor data;
     Moment ready;                         // it may be read
-    std::function<void(void* to)> copy;   // by the current stream; of any data, called once
+    std::function<void(void* to, const Pieces& there)> copy;  // by the current stream; of any data, called once
+    bool last = true;                     // of what its transfer sends to this peer
+    int64_t kept = 0;                     // the transfer that a graph keeps, counted from 1
+    Moment told = {};                     // of what it is posted with: peers know of the free buffers
     bool queued = false;
     Moment copied = {};                   // once queued
   };
   struct Incoming {
     at::Tensor data;
+    Pieces pieces;
     Moment free;                          // it may be written
+    bool first = true;                    // of what its transfer receives from this peer
+    bool kept = false;                    // by a graph
+    int64_t slot = 0;                     // of its flags, once it was posted; 0 where it is not kept
+    Moment told = {};                     // its peer knows of the free buffer; once it was posted
     bool announced = false;               // its sender has queued the copy, and these are known:
     uint32_t number = 0;                  // of its flag
     int64_t bytes = 0;                    // as sent
@@ -66,8 +82,12 @@ class IpcLink {
   void receive(const Id& id, std::shared_ptr<Incoming> message);
   // Reads what the peers wrote, and queues every copy that can be.
   void progress();
-  // What the current stream gets from now on comes after this message, which was announced. Once.
+  // What arrivals() gets from now on comes after this message, which was announced. Once.
   void hold_back(const Id& id);
+  // The next transfer that a graph is to keep; of a new graph nothing comes after those of others.
+  int64_t next_kept(uint64_t graph);
+  // Slots of the flags of messages from a peer, whose graphs are gone.
+  void give_back(int peer, const std::vector<int64_t>& slots);
   // Peers unmap what this process has given back to CUDA. At most once a second: the driver is asked of
   // every allocation.
   void tell_freed();
@@ -79,10 +99,13 @@ class IpcLink {
     enum class Kind : uint32_t { kInvitation, kArrival, kFreed };
     Kind kind = Kind::kFreed;
     uint32_t number = 0;  // of the flag
+    int64_t slot = 0;     // of the flag
+    bool first = false;   // that has it
     int64_t world = 0, group = 0, ticket = 0;
     int64_t bytes = 0;
     at::ScalarType dtype = at::kByte;
     MemoryPlace place = {};  // of the receive buffer; what was freed
+    Pieces pieces = {};      // of the receive buffer
   };
   struct Hello;
   // What this rank has of another one.
@@ -90,7 +113,12 @@ class IpcLink {
     ForeignMemory memory;
     void* flags = nullptr;
     uint32_t invited = 1, announced = 1;  // the last numbers; 1 was written when they met
+    uint32_t awaited = 1;                 // the last number that the arrivals were held back for
+    std::vector<int64_t> slots;           // of its messages to this rank, that no graph has
+    int64_t slot = 0;                     // of the last transfer that a graph keeps
+    std::vector<Letter> arrivals;         // of messages that are copied, for when the last of their transfer is
     std::optional<c10::cuda::CUDAStream> copies;
+    Moment before, copied;                // of the graph that is made: of the transfers before this one, and of this one
   };
 
   IpcLink(Communicator& host, at::Device gpu);
@@ -98,6 +126,9 @@ class IpcLink {
   void check_flags() const;
   void read(int from, const Letter& letter);
   void push(int to, Outgoing& message, const Letter& invitation);
+  void announce(int to, const c10::cuda::CUDAStream& stream, bool kept);
+  void push_kept();
+  int64_t slot_from(int peer);
   int size() const { return static_cast<int>(peers_.size()); }
 
   int rank_;
@@ -109,6 +140,9 @@ class IpcLink {
   std::optional<Letterboxes<Letter>> boxes_;
   std::chrono::steady_clock::time_point told_freed_ = {};
   std::map<Id, std::shared_ptr<Outgoing>> sends_;     // not invited yet
+  std::deque<std::pair<Id, std::shared_ptr<Outgoing>>> kept_;  // not pushed yet, in order
+  uint64_t graph_ = 0;                                // the one that is made, or was last
+  int64_t posted_ = 0, pushed_ = 0;                   // the last transfers that it keeps
   std::map<Id, Letter> invitations_;                  // nothing to send yet
   std::map<Id, std::shared_ptr<Incoming>> receives_;  // no stream waits for them yet
 };

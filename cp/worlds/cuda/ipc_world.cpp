@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "cp/device/await.h"
 #include "cp/device/range.h"
+#include "cp/worlds/cuda/copy_pieces.h"
 #include "cp/worlds/cuda/gpu_transport.h"
 #include "cp/worlds/cuda/ipc_link.h"
 #include "cp/worlds/session.h"
@@ -26,6 +29,11 @@ class IpcCommunicator final : public GpuTransport {
   IpcCommunicator(std::unique_ptr<Communicator> host, Group group, std::shared_ptr<IpcLink> link,
                   int64_t world)
       : GpuTransport(std::move(host), std::move(group)), link_(std::move(link)), world_(world) {}
+  ~IpcCommunicator() override {
+    for (const auto& [peer, slots] : slots_) link_->give_back(peer, slots);
+  }
+
+  bool capturable() const override { return true; }
 
   // Everything that was posted is done, and the device has finished what was queued on it.
   void finish() override {
@@ -61,6 +69,8 @@ class IpcCommunicator final : public GpuTransport {
     std::vector<Send> sends;
     std::vector<Receive> receives;
     Instant begin;  // every receive buffer is free
+    int64_t kept = 0;  // by a graph, as IpcLink counts
+    Moment told = {};  // of a graph: peers know of the free buffers
     bool queued = false;
     Moment landed = {};
   };
@@ -74,33 +84,52 @@ class IpcCommunicator final : public GpuTransport {
     const Range range({posting.label.name, posting.label.step});
     delay();
     const auto flight = std::make_shared<Flight>();
+    if (const auto graph = graph_that_is_made()) flight->kept = link_->next_kept(*graph);
     flight->begin = ledger().now();
     const Moment here = flight->begin.moment ? flight->begin.moment : Moment::now(device());
-    for (Half& half : posting.receives) receive(*flight, std::move(half), here);
-    for (Half& half : posting.sends) send(*flight, std::move(half), here);
+    std::set<int> invited;
+    std::map<int, int> left;  // to send, by peer
+    for (const Half& half : posting.sends) ++left[half.peer];
+    for (Half& half : posting.receives) {
+      const bool first = invited.insert(half.peer).second;
+      receive(*flight, std::move(half), here, first);
+    }
+    for (Half& half : posting.sends) {
+      const bool last = --left[half.peer] == 0;
+      send(*flight, std::move(half), here, last);
+    }
     link_->progress();
     return {[this, flight] { wait(*flight); }};
   }
 
-  void receive(Flight& flight, Half half, const Moment& here) {
+  std::optional<uint64_t> graph_that_is_made() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    unsigned long long id = 0;  // as CUDA has it
+    C10_CUDA_CHECK(cudaStreamGetCaptureInfo(c10::cuda::getCurrentCUDAStream(device().index()), &status, &id));
+    return status == cudaStreamCaptureStatusActive ? std::optional<uint64_t>(id) : std::nullopt;
+  }
+
+  void receive(Flight& flight, Half half, const Moment& here, bool first) {
     const IpcLink::Id id = id_of(half, received_);
-    auto message = std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, here});
+    auto message = std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, pieces_of(half.data, half.in_pieces), here, first, flight.kept > 0});
     link_->receive(id, message);
+    if (flight.kept > 0) {
+      if (first) slots_[id.peer].push_back(message->slot);
+      if (first) flight.told = message->told;
+    }
     flight.receives.push_back({std::move(half), id, std::move(message)});
   }
 
-  void send(Flight& flight, Half half, const Moment& here) {
+  void send(Flight& flight, Half half, const Moment& here, bool last) {
     // By then this communicator may be gone, its delays with it.
     const auto copy = [this, alive = std::weak_ptr(alive_), ledger = shared_ledger(),
-                       data = half.data, entry = half.entry](void* to) {
+                       data = half.data, in_pieces = half.in_pieces, entry = half.entry](void* to, const Pieces& there) {
       if (!alive.expired()) delay();
       const Instant begin = ledger->now();
-      C10_CUDA_CHECK(cudaMemcpyAsync(to, data.const_data_ptr(), data.nbytes(),
-                                     cudaMemcpyDeviceToDevice,
-                                     c10::cuda::getCurrentCUDAStream(data.get_device())));
+      copy_pieces(to, there, data.const_data_ptr(), pieces_of(data, in_pieces), c10::cuda::getCurrentCUDAStream(data.get_device()));
       ledger->complete(entry, begin, ledger->now());
     };
-    auto message = std::make_shared<IpcLink::Outgoing>(IpcLink::Outgoing{half.data, here, copy});
+    auto message = std::make_shared<IpcLink::Outgoing>(IpcLink::Outgoing{half.data, here, copy, last, flight.kept, flight.told});
     link_->send(id_of(half, sent_), message);
     flight.sends.push_back({std::move(half), std::move(message)});
   }
@@ -120,6 +149,7 @@ class IpcCommunicator final : public GpuTransport {
     }
     flight.landed.hold_back(device());
     for (const Send& send : flight.sends) send.message->copied.hold_back(device());
+    flight.told.hold_back(device());
     for (Send& send : flight.sends) send.half.data = send.message->data = at::Tensor();
   }
 
@@ -137,17 +167,20 @@ class IpcCommunicator final : public GpuTransport {
     if (!flight.receives.empty()) {
       const c10::StreamGuard arrivals(link_->arrivals());
       delay();
+      if (flight.kept > 0)
+        for (const Send& send : flight.sends) send.message->copied.hold_back(device());
       for (const Receive& receive : flight.receives) {
         link_->hold_back(receive.id);
         ledger().complete(receive.half.entry, flight.begin, ledger().now());
       }
       flight.landed = Moment::now(device());
     }
+    flight.queued = true;
+    if (flight.kept > 0) return flight.receives.clear();  // its graph takes it: it is done whenever that is
     for (const Receive& receive : flight.receives)
       last_received_[receive.half.peer] = {receive.half.operation, flight.landed};
     for (const Send& send : flight.sends)
       last_sent_[send.half.peer] = {send.half.operation, send.message->copied};
-    flight.queued = true;
     flight.receives.clear();
   }
 
@@ -164,6 +197,7 @@ class IpcCommunicator final : public GpuTransport {
   std::shared_ptr<IpcLink> link_;
   int64_t world_;
   std::map<int, int64_t> sent_, received_;
+  std::map<int, std::vector<int64_t>> slots_;  // of the flags of what graphs hold, by world rank
   std::map<int, Last> last_received_, last_sent_;  // by peer
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -38,6 +38,21 @@ int elements(const at::Tensor& data) {
   return static_cast<int>(data.numel());
 }
 
+// Of the pieces of a message at their absolute addresses; to be freed.
+MPI_Datatype datatype_of_pieces(const Half& half) {
+  std::vector<MPI_Aint> addresses;
+  int length = 0;
+  each_piece(half, [&](void* data, int64_t bytes) {
+    addresses.emplace_back();
+    check_mpi(MPI_Get_address(data, &addresses.back()));
+    length = static_cast<int>(bytes / static_cast<int64_t>(half.data.element_size()));
+  });
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_create_hindexed_block(static_cast<int>(addresses.size()), length, addresses.data(), datatype(half.data), &type));
+  check_mpi(MPI_Type_commit(&type));
+  return type;
+}
+
 // The buffers of one rank of an MPI_Ialltoallw, wherever they lie: a datatype for each peer that
 // holds an absolute address. Lives until the collective is complete.
 class Scattered {
@@ -125,13 +140,14 @@ class MpiCommunicator final : public Transport {
   }
 
   Flight message(Half half, bool receives) {
-    const int peer = world_rank(half.peer), n = elements(half.data);
-    const MPI_Datatype type = datatype(half.data);
-    void* memory = half.data.data_ptr();
+    const int peer = world_rank(half.peer), n = half.in_pieces ? 1 : elements(half.data);
+    MPI_Datatype type = half.in_pieces ? datatype_of_pieces(half) : datatype(half.data);
+    void* memory = half.in_pieces ? MPI_BOTTOM : half.data.data_ptr();
     Flight flight{MPI_REQUEST_NULL, half.operation, {}, receives, {}};
     const auto [comm, tag] = channel_;
     check_mpi(receives ? MPI_Irecv(memory, n, type, peer, tag, comm, &flight.request)
                        : MPI_Isend(memory, n, type, peer, tag, comm, &flight.request));
+    if (half.in_pieces) MPI_Type_free(&type);  // gone with the message
     flight.halves.push_back(std::move(half));
     return flight;
   }

@@ -101,6 +101,23 @@ std::string messages_of_one_transfer_match_in_order(Communicator& comm) {
   return wrong;
 }
 
+// [4, 2, 3] in either of two ways: sent from the second and fourth row of each of four, received into every second
+// one of four, what lies between untouched; and [4, 1, 6], whose pieces lie side by side at one end.
+std::string pieces_arrive_in_their_places(Communicator& comm) {
+  const auto four = [&](int of) { return payload(comm, of, 0, 4 * 4 * 3).view({4, 4, 3}); };
+  const at::Tensor own = four(comm.rank()), into = room(comm, 4 * 4 * 3).fill_(-7).view({4, 4, 3});
+  const at::Tensor sides = room(comm, 4 * 6).view({4, 1, 6});
+  const auto seconds = [](const at::Tensor& x) { return x.slice(1, 1, 4, 2); };
+  const auto firsts = [](const at::Tensor& x) { return x.slice(1, 0, 4, 2); };
+  const auto last = [](const at::Tensor& x) { return x.flatten(1).narrow(1, 6, 6).unsqueeze(1); };
+  comm.transfer({{seconds(own), comm.right(), true}, {last(own), comm.right(), true}},
+                {{firsts(into), comm.left(), true}, {sides, comm.left(), true}}, {"test"}).wait();
+  const at::Tensor sent = four(comm.left());
+  return mismatch("pieces", firsts(into), seconds(sent)) + mismatch("pieces side by side", sides, last(sent)) +
+         mismatch("between the pieces", seconds(into), at::full_like(seconds(into), -7)) +
+         mismatch("sent", own, four(comm.rank()));
+}
+
 std::string messages_to_oneself_match_in_order(Communicator& comm) {
   std::vector<Message> sends, receives;
   for (int n = 0; n < 3; ++n) {

@@ -18,6 +18,7 @@ std::string exchange_delivers(Communicator& comm, int shift, int64_t elements,
 std::string messages_match_in_posting_order(Communicator& comm, int messages);
 // The same where one transfer has several messages for one rank.
 std::string messages_of_one_transfer_match_in_order(Communicator& comm);
+std::string pieces_arrive_in_their_places(Communicator& comm);
 std::string messages_to_oneself_match_in_order(Communicator& comm);
 // gathered[r] is what rank r holds.
 std::string all_gather_collects(Communicator& comm, int64_t elements);

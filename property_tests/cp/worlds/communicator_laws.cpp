@@ -53,6 +53,11 @@ RC_GTEST_PROP(Communicator, MessagesOfOneTransferMatchInOrder, ()) {
   RC_ASSERT(wrongs(world, checks::messages_of_one_transfer_match_in_order) == nothing(world));
 }
 
+RC_GTEST_PROP(Communicator, PiecesArriveInTheirPlaces, ()) {
+  const int world = *gen::world().as("world");
+  RC_ASSERT(wrongs(world, checks::pieces_arrive_in_their_places) == nothing(world));
+}
+
 RC_GTEST_PROP(Communicator, MessagesToOneselfMatchInOrder, ()) {
   const int world = *gen::world().as("world");
   RC_ASSERT(wrongs(world, checks::messages_to_oneself_match_in_order) == nothing(world));

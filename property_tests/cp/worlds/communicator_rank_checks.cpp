@@ -58,6 +58,7 @@ std::vector<RankCheck> checks_of_communicators() {
                    return comm.size() == 1 ? ""
                                            : checks::messages_of_one_transfer_match_in_order(comm);
                  }),
+      everywhere("PiecesArriveInTheirPlaces", checks::pieces_arrive_in_their_places),
       everywhere("MessagesToOneselfMatchInOrder", checks::messages_to_oneself_match_in_order),
       everywhere("AllGatherCollects",
                  [](Communicator& comm) { return checks::all_gather_collects(comm, 17); }),

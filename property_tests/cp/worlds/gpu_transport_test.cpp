@@ -147,13 +147,20 @@ std::string a_wrong_size_is_an_error(Communicator& world, Session& session) {
   return "accepted another size";
 }
 
-// What is posted while a graph is made is done at every replay, with the values of then.
+// What is posted while a graph is made is done at every replay, with the values of then: two messages under way at
+// once, both ways round, and one to everybody, between computations; replays that follow each other closely, too.
 std::string a_graph_holds_messages(Communicator& comm) {
   if (!comm.capturable()) return "this transport does not say that a graph can hold its messages; ";
-  const at::Tensor send = at::zeros({1 << 16}, floats(comm)), receive = at::zeros_like(send);
+  const at::Tensor send = at::zeros({1 << 16}, floats(comm)), left = at::zeros_like(send), right = at::zeros_like(send);
+  const std::vector<at::Tensor> all = comm.buffers(send.numel(), at::kFloat, MemoryTag::kOther);
   const auto pass = [&] {
-    comm.exchange(send, comm.right(), receive, comm.left(), {"kept"}).wait();
-    receive.add_(1);
+    Pending from_left = comm.exchange(send, comm.right(), left, comm.left(), {"kept"});
+    Pending from_right = comm.exchange(send, comm.left(), right, comm.right(), {"kept, too"});
+    from_right.wait();
+    right.add_(1);
+    from_left.wait();
+    comm.all_gather(right, all, {"kept of all"}).wait();
+    send.add_(1);
     comm.hand_over();
   };
   pass();
@@ -162,9 +169,13 @@ std::string a_graph_holds_messages(Communicator& comm) {
   const auto graph = DeviceGraphs::at("cuda")(pass);
   for (const int value : {10, 20}) {
     send.fill_(value + comm.rank());
-    graph->replay();
+    comm.agree_max(int64_t{0});
+    for (int replay = 0; replay < 5; ++replay) graph->replay();
     comm.finish();
-    wrong += unless(receive.eq(value + comm.left() + 1).all().item<bool>(), "a replay brought other numbers");
+    const int sent = value + 4;  // by rank 0, at the last replay
+    wrong += unless(left.eq(sent + comm.left()).all().item<bool>(), "a replay brought other numbers");
+    for (int rank = 0; rank < comm.size(); ++rank)
+      wrong += unless(all[rank].eq(sent + (rank + 1) % comm.size() + 1).all().item<bool>(), "a replay brought other numbers of all");
   }
   return wrong;
 }
@@ -179,7 +190,7 @@ std::vector<RankCheck> checks_of(const std::string& transport) {
   list.push_back(in_world("SlicesArrive", slices_arrive));
   list.push_back(in_world("MemoryMayBeGivenBack", memory_may_be_given_back));
   list.push_back(in_world("MessagesOverlapComputation", messages_overlap_computation));
-  if (transport == "nccl") list.push_back(in_world("AGraphHoldsMessages", a_graph_holds_messages));
+  list.push_back(in_world("AGraphHoldsMessages", a_graph_holds_messages));
   if (transport == "ipc") {  // whose hosts tell each other what they do
     list.push_back({"AMissingPartnerIsATimeout", a_missing_partner_is_a_timeout});
     list.push_back({"AWrongSizeIsAnError", a_wrong_size_is_an_error});

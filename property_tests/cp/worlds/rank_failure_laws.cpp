@@ -132,18 +132,21 @@ TEST(RankFailures, WhatCannotBeSentIsRefusedByName) {
     at::Tensor data;
     int peer;
     const char *says, *fix;
+    bool in_pieces = false;
   };
   const Bad bads[] = {{at::ones({2}), 3, "rank 3 has no such peer", "ranks 0 to 2"},
                       {at::ones({2}), -1, "rank -1 has no such peer", "ranks 0 to 2"},
                       {{}, 1, "undefined", "leave the message out"},
                       {at::ones({2, 2}).t(), 1, "not contiguous", "contiguous()"},
+                      {at::ones({2}), 1, "1 dimensions and cannot be in pieces", "[n, m, ...]", true},
+                      {at::ones({2, 2, 2, 2}).transpose(2, 3), 1, "not contiguous", "contiguous()", true},
                       {at::empty({2}, at::kMeta), 1, "is on meta", "move it to"}};
   const auto wrong = on_every_rank(3, [&](Communicator& comm) {
     std::string text;
     const Ledger::Scope scope(comm.ledger(), Phase::kForward);
     for (const Bad& bad : bads)
       for (const bool sent : {true, false}) {
-        std::vector<Message> good{{at::ones({2}), 0}}, bad_ones{{bad.data, bad.peer}};
+        std::vector<Message> good{{at::ones({2}), 0}}, bad_ones{{bad.data, bad.peer, bad.in_pieces}};
         try {
           std::ignore = sent ? comm.transfer(bad_ones, good, {"odd", 6})
                              : comm.transfer(good, bad_ones, {"odd", 6});

@@ -14,10 +14,24 @@ namespace {
 // anybody else's, so all of it is complete, and travels in the dtype; LSE and D in the accumulation
 // type.
 //
+// What travels comes from its place in the sequence, and goes there, where every shard is a stretch of it, or two of
+// one size, and has no pads. Else it lies in a buffer meanwhile; and always with NCCL, which packs it.
+//
 // "[N]": the heads of a rank go in N groups; while one is attended the next is under way, and what
 // came of the one before. "" is one.
 int64_t groups_of(const Case& test) {
   return test.arguments.empty() || test.world == 1 ? 1 : std::stoll(test.arguments.substr(1));
+}
+
+bool straight(const Case& test) {
+  if (slots_of_rank(test) * test.world != test.seq) return false;
+  for (const std::vector<int64_t>& slots : slots_of_ranks(test)) {
+    std::vector<int64_t> begins;
+    for (size_t slot = 0; slot < slots.size(); ++slot)
+      if (slot == 0 || slots[slot] != slots[slot - 1] + 1) begins.push_back(static_cast<int64_t>(slot));
+    if (begins.size() > 2 || (begins.size() == 2 && 2 * begins[1] != std::ssize(slots))) return false;
+  }
+  return true;
 }
 
 // Bytes of a rank: of the slots that it has, those heads that one group of every rank attends. What of
@@ -26,15 +40,20 @@ struct Group {
   Group(const Case& test, int rank)
       : test(test), own(own_kv_bytes(test, rank)), e(static_cast<int64_t>(c10::elementSize(test.dtype))),
         wide(wide_bytes(test)),
-        world(test.world), groups(groups_of(test)), slots(slots_of_rank(test)),
+        world(test.world), groups(groups_of(test)), slots(slots_of_rank(test)), buffered(!straight(test)),
+        packed(test.world_kind == "mpi" && test.device == "cuda"),
         rows(test.batch * test.q_heads * slots / groups), keys(test.batch * test.kv_heads * slots / groups) {}
 
   const Case& test;
-  int64_t own, e, wide, world, groups, slots, rows, keys;
+  int64_t own, e, wide, world, groups, slots;
+  bool buffered, packed;
+  int64_t rows, keys;
   int64_t kv() const { return keys * (test.dim + test.dim_v) * e; }
   int64_t in() const { return rows * test.dim * e + kv(); }       // also dq, dk and dv
   int64_t out() const { return rows * (test.dim_v * e + wide); }  // also dO and D
   int64_t travels(int64_t bytes) const { return bytes / world * (world - 1); }
+  int64_t buffer(int64_t bytes) const { return buffered ? travels(bytes) : 0; }  // for what travels
+  int64_t around(int64_t bytes) const { return packed ? travels(bytes) : buffer(bytes); }  // or less
   // The same of one in P heads, of all positions. One rank has its slots as they are.
   int64_t in_order(int64_t bytes) const {
     return world == 1 ? bytes : bytes / (slots * world) * test.seq;
@@ -65,7 +84,8 @@ int64_t computing(const Group& n) {
   return n.in_order(n.rows * (n.test.dim_v + 1) * n.wide + rounded);
 }
 
-// While dq, then dk, then dv become those of the inputs, each in place of what the kernel returned.
+// While dq, then dk, then dv become those of the inputs, each in place of what the kernel returned; a kernel may
+// return them in another order of their elements, and what is sent is not.
 int64_t finishing_all(const Group& n) {
   const int64_t vectors = n.in_order(n.rows), of_keys = n.in_order(n.keys);
   const int64_t positions = n.world == 1 ? n.slots : n.test.seq;
@@ -73,7 +93,7 @@ int64_t finishing_all(const Group& n) {
   const int64_t wide_k = of_keys * n.test.dim * n.wide, k = of_keys * n.test.dim * n.e;
   const int64_t wide_v = of_keys * n.test.dim_v * n.wide;
   const int64_t v = n.e < n.wide ? of_keys * n.test.dim_v * n.e : 0;
-  return std::max({wide_q + wide_k + wide_v + finishing(n.test, vectors, positions).takes,
+  return std::max({wide_q + wide_k + wide_v + std::max(n.world == 1 ? 0 : q, finishing(n.test, vectors, positions).takes),
                    q + wide_k + wide_v + finishing(n.test, of_keys, positions).takes,
                    q + k + wide_v + v});
 }
@@ -86,16 +106,16 @@ ExpectedStep alone(const Group& n) {
 // The own K and V; of the groups up to this one q, k and v over the sequence, of those before it O and
 // LSE, too, and those two home, the last ones leaving; and the next one on its way.
 int64_t attending(const Group& n, int64_t group) {
-  const int64_t home = group > 0 ? n.groups * n.out() + n.travels(n.out()) : 0;
-  const int64_t next = group + 1 < n.groups ? n.has() + n.travels(n.in()) : 0;
+  const int64_t home = group > 0 ? n.groups * n.out() + n.around(n.out()) : 0;
+  const int64_t next = group + 1 < n.groups ? n.has() + n.around(n.in()) : 0;
   return n.own + (group + 1) * n.has() + group * n.made() + next + home;
 }
 
 // The same backward: of all groups q, k, v, O and LSE; dO and D of this one and the next; dq, dk and dv
 // home, those of the group before, in order and leaving.
 int64_t differentiating(const Group& n, int64_t group) {
-  const int64_t home = group > 0 ? n.groups * n.in() + n.has() + n.travels(n.in()) : 0;
-  const int64_t next = group + 1 < n.groups ? n.made() + n.travels(n.out()) : 0;
+  const int64_t home = group > 0 ? n.groups * n.in() + n.has() + n.around(n.in()) : 0;
+  const int64_t next = group + 1 < n.groups ? n.made() + n.around(n.out()) : 0;
   return n.own + n.groups * (n.has() + n.made()) + n.made() + next + home;
 }
 
@@ -106,16 +126,16 @@ ExpectedStep exchanged(const Group& n, int64_t group) {
   const int64_t gradients = n.in_order(n.rows * n.test.dim * n.wide +
                                        n.keys * (n.test.dim + n.test.dim_v) * n.wide);
   const auto leaving = [&](int64_t shard) {
-    return n.in_order(shard) + (group == 0 ? n.groups * shard + n.travels(shard) : 0);
+    return n.in_order(shard) + (group == 0 ? n.groups * shard + n.around(shard) : 0);
   };
   return {{ExpectedBlock::kSequence, ExpectedBlock::kSequence, n.world * n.groups},
           {now,
            std::max({now + computing(n), now + leaving(n.out()), group < last ? attending(n, group + 1) : 0}),
-           std::max(now, n.own + n.has() + n.travels(n.in()))},
+           std::max(now, n.own + n.has() + n.around(n.in()))},
           {back,
            std::max({back + gradients, back - n.made() + finishing_all(n), back - n.made() + leaving(n.in()),
                      group < last ? differentiating(n, group + 1) : 0}),
-           std::max(back, n.own + n.groups * (n.has() + n.made()) + n.made() + n.travels(n.out()))}};
+           std::max(back, n.own + n.groups * (n.has() + n.made()) + n.made() + n.around(n.out()))}};
 }
 
 ExpectedCounters counters(const Case& test, int rank) {
@@ -131,8 +151,8 @@ ExpectedCounters counters(const Case& test, int rank) {
     expected.steps = {alone(n)};
   } else {
     for (int64_t group = 0; group < n.groups; ++group) expected.steps.push_back(exchanged(n, group));
-    expected.kv_bytes = n.travels(n.kv()) + n.groups * n.in_order(n.kv());
-    expected.traveller_bytes = kv_block_bytes(test) + n.travels(n.kv());
+    expected.kv_bytes = n.buffer(n.kv()) + n.groups * n.in_order(n.kv());
+    expected.traveller_bytes = kv_block_bytes(test) + n.buffer(n.kv());
     expected.forward_stock.after += n.groups * (n.has() + n.made());
   }
   expected.backward_stock.after = expected.forward_stock.after;
