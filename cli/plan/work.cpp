@@ -81,13 +81,12 @@ std::optional<std::string> too_few_heads(const Attention& layer, int64_t ranks, 
 }
 
 // DeepSpeed-Ulysses (Jacobs et al. 2023): one in P heads of q, k and v over the whole sequence, then O
-// and LSE back; backward dO and D, then dq, dk and dv. What is sent is packed, and unpacked. In groups
+// and LSE back; backward dO and D, then dq, dk and dv, each from its place to its place. In groups
 // of heads the next one comes while one is attended, and what came of the one before leaves.
-Stages by_groups(double groups, double flops, double copied, double in, double out) {
+Stages by_groups(double groups, double flops, double in, double out) {
   Stages pass{{1, 0, 0, in / groups}};
-  const Stage each{1, flops / groups, copied / groups, 0};
   const auto attended = [&](double times, double sent) {
-    if (times > 0) pass.push_back({times, each.flops, each.beside, sent / groups});
+    if (times > 0) pass.push_back({times, flops / groups, 0, sent / groups});
   };
   attended(groups > 1 ? 1 : 0, in);
   attended(groups - 2, in + out);
@@ -102,11 +101,9 @@ Work ulysses(const Attention& layer, int64_t ranks, int64_t groups) {
   const double share = n.others / n.ranks, g = static_cast<double>(groups);
   const double in = share * (n.queries * n.dim * n.element + n.kv());
   const double out = share * n.queries * (n.dim_v * n.element + kWide);
-  const double copied = 2 * kMoved * (in + out);
-  const double under_way = share * n.kv() / g;
-  Work work{{}, {}, Peers::kEverybody, under_way + n.kv(), n.kv() + under_way, 0};
-  work.forward = by_groups(g, n.forward, copied, in, out);
-  work.backward = by_groups(g, n.backward, copied, out, in);
+  Work work{{}, {}, Peers::kEverybody, n.kv(), n.kv(), 0};
+  work.forward = by_groups(g, n.forward, in, out);
+  work.backward = by_groups(g, n.backward, out, in);
   return work;
 }
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
+#include "property_tests/cp/attention/passes.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
 
@@ -38,6 +40,27 @@ RC_GTEST_PROP(SuitedData, AreDataThatTheCaseCanHave, ()) {
   widen(test);
   suit_data(test);
   validate(test);  // or throws
+}
+
+// A random case in half precision has no gradient that it cannot hold, and wide data wherever it can.
+TEST(SoftData, LeavesGradientsTheRangeOfHalf) {
+  const auto softened = [](const char* text) {
+    Case test = parse_case(text);
+    soften(test);
+    return test.data;
+  };
+  EXPECT_EQ(softened("wide/causal/P1/hq4/hkv1/s64/d64/dv64/fp16"), "wide");
+  EXPECT_EQ(softened("wide/causal/P1/hq32/hkv1/s64/d8/dv256/fp16"), "spread3");
+  EXPECT_EQ(softened("wide/causal/P1/hq32/hkv1/s64/d8/dv256/bf16"), "wide");
+  for (int seed = 1; seed <= 40; ++seed)
+    for (const char* shape : {"full/P1/b2/hq16/hkv1/s300/d8/dv64", "causal/P1/b1/hq4/hkv2/s400/d16/dv256", "causal/P1/b1/hq8/hkv1/s500/d64/dv128"}) {
+      Case test = parse_case(std::string("wide/") + shape + "/fp16/seed" + std::to_string(seed));
+      soften(test);
+      if (test.data != "wide") continue;
+      test.dtype = at::kDouble;
+      const reference::Tensors whole = run_pass(test, problem_of(test)).whole;
+      for (const at::Tensor& x : {whole.dq, whole.dk, whole.dv}) EXPECT_LT(x.abs().max().item<double>(), 65504) << to_text(test);
+    }
 }
 
 }  // namespace
