@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cp/layout/shard.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
@@ -65,6 +67,39 @@ RC_GTEST_PROP(SequenceOrder, TakeIsShard, ()) {
       ++slot;
     }
     RC_ASSERT(difference(taken, expected) == "");
+  }
+}
+
+// The numbers of tokens in a row that a shard consists of.
+std::vector<int64_t> stretches_of(const std::vector<int64_t>& positions) {
+  std::vector<int64_t> stretches;
+  for (size_t slot = 0; slot < positions.size(); ++slot) {
+    if (slot == 0 || positions[slot] != positions[slot - 1] + 1) stretches.push_back(0);
+    ++stretches.back();
+  }
+  return stretches;
+}
+
+// Straight are shards of one stretch, or of two of one size, without pads; then their parts and places are the same tokens,
+// in the same order, in pieces that each are contiguous.
+RC_GTEST_PROP(SequenceOrder, PartsOfStraightShardsStandInTheirPlaces, ()) {
+  const Drawn d = drawn();
+  RC_PRE(d.cut.world > 1);
+  const SequenceOrder order = d.order();
+  bool straight = true;
+  for (const Positions& shard : d.shards()) {
+    const std::vector<int64_t> slots = flatten(shard), lengths = stretches_of(slots);
+    straight = straight && !slots.empty() && std::ranges::max(slots) < d.cut.length() && lengths.size() <= 2 && lengths.front() == lengths.back();
+  }
+  RC_ASSERT(order.straight() == straight);
+  RC_CLASSIFY(straight);
+  for (int rank = 0; straight && rank < d.cut.world; ++rank) {
+    const at::Tensor own = shard(d.sequence, 2, d.shards()[rank]).contiguous();
+    const at::Tensor part = order.part(own, rank), place = order.place(d.sequence, rank);
+    RC_ASSERT(part.is_alias_of(own));
+    RC_ASSERT(part.numel() == own.numel());
+    RC_ASSERT(difference(part.contiguous(), place.contiguous()) == "");
+    RC_ASSERT(place[0][0][0].is_contiguous());
   }
 }
 
