@@ -42,6 +42,7 @@ class Row:
     def __init__(self, parts, devices, slowest=False):
         self.problem = tuple(parts[part] for part in PROBLEM)
         self.devices, self.rates, self.spreads, self.errors, self.exposed, self.peak = devices, {}, {}, {}, None, None
+        self.bus = self.roof = self.thrown_away = None
         self.traced = collections.defaultdict(dict)  # seconds, by pass
         if parts["subject"] == "ours":
             how = "threads" if parts["world_kind"] == "thread" else f"processes over {parts.get('transport', 'nccl')}"
@@ -80,7 +81,8 @@ def rows_in(measurements):
                     row = rows.setdefault((row.problem, row.devices, row.who, row.how), row)
                     row.rates.setdefault(prefix, median(one))
                     row.spreads.setdefault(prefix, spread(one))
-        for figure, says in (("exposed_communication", "exposed"), ("peak_bytes", "peak")):
+        for figure, says in (("exposed_communication", "exposed"), ("peak_bytes", "peak"), ("bus_bandwidth", "bus"), ("roofline", "roof"),
+                             ("samples_thrown_away", "thrown_away")):
             if name == figure and devices > 1:
                 row = Row(parts, devices)
                 setattr(rows.setdefault((row.problem, devices, row.who, row.how), row), says, median(one))
@@ -101,9 +103,9 @@ def table(problem, rows):
     heads, kv_heads, seq, dim, dim_v, dtype, mask = problem
     channels = dim if dim == dim_v else f"{dim}, values of {dim_v}"
     text = [f"\n### {heads} query and {kv_heads} key heads of {channels}, {int(seq) // 1024}K tokens, {dtype}, {mask}\n\n",
-            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed | peak, GiB "
+            "| GPUs | who | how | forward | eta | forward and backward | eta | exposed | bus, GB/s | of the roof | peak, GiB "
             "| error of O | of gradients |\n"
-            "|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"]
+            "|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"]
     for row in sorted(rows, key=lambda row: (row.devices, -row.rates.get("", 0))):
         cells = []
         for prefix in PASSES:
@@ -114,8 +116,10 @@ def table(problem, rows):
         exposed = "-" if row.exposed is None else f"{100 * row.exposed:.0f} %"
         peak = "-" if row.peak is None else f"{row.peak / 2**30:.2f}"
         errors = [row.errors.get("o"), max((row.errors[name] for name in GRADIENTS if name in row.errors), default=None)]
-        cells += [exposed, peak, *("-" if error is None else f"{error:.1e}" for error in errors)]
-        text.append(f"| {row.devices} | {row.who} | {row.how} | {' | '.join(cells)} |\n")
+        bus, roof = "-" if row.bus is None else f"{row.bus / 1e9:.0f}", "-" if row.roof is None else f"{row.roof:.2f}"
+        thrown_away = f", {row.thrown_away:.0f} samples thrown away" if row.thrown_away else ""
+        cells += [exposed, bus, roof, peak, *("-" if error is None else f"{error:.1e}" for error in errors)]
+        text.append(f"| {row.devices} | {row.who} | {row.how}{thrown_away} | {' | '.join(cells)} |\n")
     return "".join(text)
 
 

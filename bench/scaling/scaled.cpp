@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/scaling/scaled.h"
 
+#include <algorithm>
+
 #include "cli/to_result.h"
 #include "parity/judge/expected/expected.h"
 
@@ -13,6 +15,7 @@ using Figures = std::vector<reports::Figure>;
 // Of all ranks.
 struct Work {
   double forward = 0, both = 0;  // 1e12 operations
+  double sent = 0;               // bytes of both passes, by the rank that sends most
 };
 
 Work work_of(const parity::Case& test) {
@@ -20,6 +23,7 @@ Work work_of(const parity::Case& test) {
   for (const parity::ExpectedCounters& rank : parity::expected_counters(test)) {
     work.forward += static_cast<double>(rank.forward.flops) * 1e-12;
     work.both += static_cast<double>(rank.forward.flops + rank.backward.flops) * 1e-12;
+    work.sent = std::max(work.sent, static_cast<double>(rank.forward.bytes + rank.backward.bytes));
   }
   return work;
 }
@@ -62,6 +66,16 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
       each(one.forward_seconds, [&](double s) { return work.forward / s; }));
   add("forward_eta", "", "larger",
       {median(one.forward_seconds) / (median(timing.forward_seconds) * share)});
+  if (test.world > 1) {
+    add("bytes_sent", "B", "smaller", {work.sent});
+    add("bus_bandwidth", "B/s", "larger", each(timing.seconds, [&](double s) { return work.sent / s; }));
+  }
+  if (timing.link_bytes) {
+    add("link_bandwidth", "B/s", "larger", {*timing.link_bytes});
+    const double roof = std::max(median(one.seconds) / share, work.sent / *timing.link_bytes);
+    add("roofline", "", "larger", {roof / median(timing.seconds)});
+  }
+  if (timing.thrown_away) add("samples_thrown_away", "", "smaller", {static_cast<double>(*timing.thrown_away)});
   if (timing.exposed_share) add("exposed_communication", "", "smaller", {*timing.exposed_share});
   if (timing.attention_share) add("attention", "", "larger", {*timing.attention_share});
   const auto add_timeline = [&](const std::string& of, const std::optional<Timeline>& line) {

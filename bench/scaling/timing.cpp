@@ -6,9 +6,11 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <stdexcept>
 
+#include "bench/scaling/samples.h"
 #include "cp/attention/graphed.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/subject/ours.h"
@@ -75,29 +77,29 @@ Timing time_calls(Communicator& comm, ContextParallel& attention, const parity::
   const bool is_long = timed_pass(comm, attention, local, true).seconds > kLong;
   if (!is_long) timed_pass(comm, attention, local, true);
   if (auto* allocator = allocator_of(comm.device())) allocator->resetPeakStats(comm.device().index());
-  std::vector<double> forward, recorded, longer;
-  for (int i = 0; i < how.pairs; ++i)
-    forward.push_back(timed_pass(comm, attention, local, true, false).seconds);
-  for (int i = 0; i < how.pairs; ++i) {
-    Took took[2];
-    if (is_long) {
-      recorded.push_back(timed_pass(comm, attention, local, true).seconds);
-      continue;
-    }
-    for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, attention, local, turn == 1);
-    recorded.push_back(took[1].seconds);
-    const auto cost = comm.device().is_cpu() ? &Took::processor : &Took::seconds;
-    longer.push_back((took[1].*cost - took[0].*cost) / (took[0].*cost));
+  Samples samples(comm, how.pairs);
+  Timing timing;
+  timing.forward_seconds = samples.of([&](int) { return timed_pass(comm, attention, local, true, false).seconds; });
+  const auto pairs = samples.of([&](int i) {
+    std::array<Took, 2> took;  // without the ledger, and with it
+    if (is_long) took[1] = timed_pass(comm, attention, local, true);
+    else
+      for (const int turn : {i % 2, 1 - i % 2}) took[turn] = timed_pass(comm, attention, local, turn == 1);
+    return took;
+  });
+  const auto cost = comm.device().is_cpu() ? &Took::processor : &Took::seconds;
+  for (const auto& [without, with] : pairs) {
+    timing.seconds.push_back(with.seconds);
+    if (!is_long) timing.ledger_shares.push_back((with.*cost - without.*cost) / (without.*cost));
   }
-  const double last = is_long ? recorded.back() : timed_pass(comm, attention, local, true).seconds;
-  std::optional<int64_t> peak = peak_of(comm.device());
-  if (peak) peak = comm.agree_max(*peak);
+  timing.thrown_away = samples.thrown_away();
+  const double last = is_long ? timing.seconds.back() : timed_pass(comm, attention, local, true).seconds;
+  timing.peak_bytes = peak_of(comm.device());
+  if (timing.peak_bytes) timing.peak_bytes = comm.agree_max(*timing.peak_bytes);
   const Seconds first = comm.ledger().seconds(Phase::kForward);
   const Seconds second = comm.ledger().seconds(Phase::kBackward);
-  Timing timing{std::move(forward), std::move(recorded),
-                comm.agree_max((first.exposed + second.exposed) / last),
-                comm.agree_max((first.attention + second.attention) / last),
-                std::move(longer), peak, {}, {}};
+  timing.exposed_share = comm.agree_max((first.exposed + second.exposed) / last);
+  timing.attention_share = comm.agree_max((first.attention + second.attention) / last);
   trace(comm, test, how.trace, [&](bool both) {
     auto context = attention.forward(local.q, local.k, local.v);
     if (both) attention.backward(context, local.d_o);
@@ -121,13 +123,32 @@ Timing time_replays(Communicator& comm, ContextParallel& attention, const parity
   Graphed graphs(attention, local.q, local.k, local.v, local.d_o);
   for (int i = 0; i < 2; ++i) timed_replay(comm, graphs, true);
   Timing timing;
-  for (int i = 0; i < how.pairs; ++i) timing.forward_seconds.push_back(timed_replay(comm, graphs, false));
-  for (int i = 0; i < how.pairs; ++i) timing.seconds.push_back(timed_replay(comm, graphs, true));
+  Samples samples(comm, how.pairs);
+  timing.forward_seconds = samples.of([&](int) { return timed_replay(comm, graphs, false); });
+  timing.seconds = samples.of([&](int) { return timed_replay(comm, graphs, true); });
+  timing.thrown_away = samples.thrown_away();
   trace(comm, test, how.trace, [&](bool both) {
     graphs.forward();
     if (both) graphs.backward();
   }, timing);
   return timing;
+}
+
+std::optional<double> link_bytes(Communicator& comm) {
+  if (comm.size() == 1) return std::nullopt;
+  constexpr int kTimes = 5;
+  const int64_t bytes = int64_t{1} << (comm.device().is_cpu() ? 24 : 28);
+  const at::Tensor send = at::zeros({bytes}, at::TensorOptions(at::kByte).device(comm.device())), receive = at::empty_like(send);
+  double best = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    comm.finish();
+    comm.agree_max(int64_t{0});
+    const double begin = comm.ledger().host_seconds();
+    comm.exchange(send, comm.right(), receive, comm.left(), {"measure the link"}).wait();
+    comm.finish();
+    best = std::max(best, static_cast<double>(bytes) / comm.agree_max(comm.ledger().host_seconds() - begin));
+  }
+  return best;
 }
 
 }  // namespace
@@ -143,8 +164,10 @@ Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& ho
   const Positions own = parity::layout_of(test).queries.at(comm.rank());
   const parity::Problem local = parity::problem_on(comm.device(), test, own);
   ContextParallel attention(comm, parity::options_of(test));
-  const auto timed = how.launch == Launch::kGraph ? time_replays : time_calls;
-  return timed(comm, attention, local, test, how);
+  const std::optional<double> link = link_bytes(comm);
+  Timing timing = (how.launch == Launch::kGraph ? time_replays : time_calls)(comm, attention, local, test, how);
+  timing.link_bytes = link;
+  return timing;
 }
 
 parity::Case alone(const parity::Case& test, int64_t groups) {

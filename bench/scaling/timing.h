@@ -29,6 +29,9 @@ struct Timing {
   // inputs included, of the device with the most; of a CPU nothing.
   std::optional<int64_t> peak_bytes;
   std::optional<Timeline> forward_timeline, timeline;  // of passes that were traced
+  std::optional<int64_t> thrown_away;                  // samples, as Samples says
+  // From each rank to the next, all at once, a second: the best of some long messages. One rank has none.
+  std::optional<double> link_bytes;
 };
 
 // The same problem on one device: on that of rank 0, and the medians of the slowest rank's.
