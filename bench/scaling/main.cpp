@@ -44,7 +44,7 @@ void note_launch(Launch launch, reports::CaseResult& test) {
 
 // What is scaled from some heads on one device, and what is compared with it, says so.
 void note_alone(int64_t groups, const parity::Case& test, reports::Measurement& measurement) {
-  const bool of_one = measurement.name.find("_on_") != std::string::npos || measurement.name.ends_with("eta");
+  const bool of_one = measurement.name.find("_on_") != std::string::npos || measurement.name.ends_with("eta") || measurement.name == "roofline";
   if (groups > 0 && of_one)
     measurement.parts["alone"] = std::to_string(groups) + " of " + std::to_string(test.kv_heads) + " key heads";
 }

@@ -34,7 +34,7 @@ struct Change {
   int by;
 };
 
-// A copy between devices is one of both of them, whichever is said to make it.
+// A copy between devices is said to be of the one that makes it, and may be for any other one of the process.
 Timeline timeline_of(const std::vector<profiler::KinetoEvent>& events, int device) {
   std::multimap<uint64_t, Change> changes;  // by nanoseconds
   uint64_t begin = std::numeric_limits<uint64_t>::max(), end = 0;

@@ -11,7 +11,7 @@ namespace ringcheck::bench {
 
 // What a device did in a pass, by the clock of devices, from when the first of those of this process began until
 // the last one was done. Every instant counts once: as attention where a kernel of it was at work, else as a
-// transfer between devices where one was under way, else as another kernel or copy, else as idle. Seconds.
+// transfer where one was under way between any devices of this process, else as another kernel or copy, else as idle. Seconds.
 struct Timeline {
   double seconds = 0, attention = 0, transfers = 0, others = 0, idle = 0;
 };

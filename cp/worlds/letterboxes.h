@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -61,6 +62,10 @@ class Letterboxes {
   }
   void send_kept() {
     for (int to = 0; to < ranks_; ++to) send_kept(to);
+  }
+  // Whether every letter is in its box.
+  bool all_sent() const {
+    return std::ranges::all_of(kept_, [](const std::deque<Letter>& kept) { return kept.empty(); });
   }
   std::optional<Letter> receive(int from) { return box(from, rank_).take(); }
 

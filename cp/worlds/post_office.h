@@ -70,7 +70,10 @@ class PostOffice {
     for (const auto& [address, parcel] : parcels_) parcel->changed.notify_all();
   }
   const std::optional<RankFailure>& failure() const { return failure_; }
-  size_t held() const { return parcels_.size(); }  // when the ranks have ended
+  // When the ranks have ended, of the group of all of them: who drops a message of another one need not wait for it.
+  size_t held() const {
+    return std::ranges::count_if(parcels_, [](const auto& parcel) { return std::get<0>(parcel.first) == 0; });
+  }
 
  private:
   std::mutex mutex_;

@@ -11,11 +11,11 @@ namespace ringcheck {
 
 // Numbers in GPU memory by which streams of several processes wait for each other without their
 // hosts. A stream that waits for one that nobody is going to write waits for ever: so a wait is queued
-// only after its write, which whoever queued it has to say. Those in slot 0 only grow; the others are
+// only after its write, which whoever queued it has to say (in a graph IpcLink sees to it that it ends). Those in slot 0 only grow; the others are
 // of graphs, whose waits must hold at every replay: they are 0 or 1, and whoever waited makes it 0.
 class Flags {
  public:
-  // One of each kind a peer, which that peer alone writes. On the current GPU.
+  // One of each kind, slot and peer, which that peer writes. On the current GPU.
   enum class Kind { kFree, kArrived };
   explicit Flags(int peers);
   ~Flags();

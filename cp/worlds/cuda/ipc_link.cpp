@@ -173,7 +173,7 @@ void IpcLink::push_kept() {
 int64_t IpcLink::slot_from(int peer) {
   std::vector<int64_t>& slots = peers_[peer].slots;
   if (slots.empty())
-    throw std::runtime_error("transport ipc: graphs hold all the transfers from a peer that they can; let go of some, or use "
+    throw std::runtime_error("transport ipc: graphs hold all the transfers from a peer that they can; make fewer in one job, or use "
                              "transport nccl");
   const int64_t slot = slots.back();
   slots.pop_back();
@@ -192,7 +192,7 @@ void IpcLink::receive(const Id& id, std::shared_ptr<Incoming> message) {
   }
   if (message->kept) message->slot = peer.slot;
   Letter letter{.kind = Letter::Kind::kInvitation, .number = message->kept ? 1 : peer.invited,
-                .slot = message->slot, .first = message->first, .world = id.world, .group = id.group, .ticket = id.ticket,
+                .slot = message->slot, .first = message->first, .last = message->last, .world = id.world, .group = id.group, .ticket = id.ticket,
                 .bytes = static_cast<int64_t>(message->data.nbytes()),
                 .dtype = message->data.scalar_type(), .pieces = message->pieces};
   if (letter.bytes > 0) letter.place = memory_.place_of(message->data.const_data_ptr());
@@ -265,7 +265,7 @@ void IpcLink::push(int to, Outgoing& message, const Letter& invitation) {
     arrival.bytes = bytes;
     arrival.dtype = message.data.scalar_type();
     peer.arrivals.push_back(arrival);
-    if (message.last) announce(to, stream, kept);
+    if (message.last || invitation.last) announce(to, stream, kept);
     peer.copied = message.copied = Moment::now(gpu_);
   }
   message.queued = true;

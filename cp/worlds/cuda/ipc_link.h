@@ -32,11 +32,15 @@ namespace ringcheck {
 // number. What one transfer receives from a peer has one number, and so has what it sends to it. So each stream waits only for work that another host has queued already, whatever streams
 // share a queue of the GPU, and no host waits for a GPU.
 //
-// Messages that a graph is to hold are kept so by both of their ranks, whose hosts meet in the same way
-// while they make it. At a replay they do not, and streams wait for what another host may not have queued
-// yet. So of a transfer a rank says first that its buffers are free; its copies come after that, and after
-// all copies of the transfer that was posted before; and it waits for what arrives after its own copies. Then in whatever order that fits these a GPU takes up the parts of the graph, what the first
-// transfer that is not done waits for comes before everything that waits for a later one.
+// Messages that a graph is to hold ("kept") are so on both of their ranks, whose hosts meet in the same way while they
+// make it. At a replay they do not, and a stream may wait for what another rank has not queued yet, in front of
+// something else in one queue of the GPU. No such wait lasts, as of each transfer t a rank
+//   F  says that its buffers are free,
+//   C  waits for the peer's F and copies: after its own F, and after its C of all transfers before t,
+//   A  waits for what arrives: after its own F and C.
+// and all ranks post their transfers in one order. Let t be the first that is not done. Every F of t can be reached: the
+// waits that might stand in front of one are of transfers before t, as those of t and later ones come after it. So every
+// C of t ends, for the same reason, and then every A.
 class IpcLink {
  public:
   // Which message between two ranks: those of a world and group count from 0.
@@ -59,7 +63,7 @@ class IpcLink {
     at::Tensor data;
     Pieces pieces;
     Moment free;                          // it may be written
-    bool first = true;                    // of what its transfer receives from this peer
+    bool first = true, last = true;       // of what its transfer receives from this peer
     bool kept = false;                    // by a graph
     int64_t slot = 0;                     // of its flags, once it was posted; 0 where it is not kept
     Moment told = {};                     // its peer knows of the free buffer; once it was posted
@@ -82,11 +86,12 @@ class IpcLink {
   void receive(const Id& id, std::shared_ptr<Incoming> message);
   // Reads what the peers wrote, and queues every copy that can be.
   void progress();
+  bool all_told() const { return boxes_->all_sent(); }  // no letter waits here for room in a box
   // What arrivals() gets from now on comes after this message, which was announced. Once.
   void hold_back(const Id& id);
   // The next transfer that a graph is to keep; of a new graph nothing comes after those of others.
   int64_t next_kept(uint64_t graph);
-  // Slots of the flags of messages from a peer, whose graphs are gone.
+  // Slots of the flags of messages from a peer, of graphs that are not replayed any more.
   void give_back(int peer, const std::vector<int64_t>& slots);
   // Peers unmap what this process has given back to CUDA. At most once a second: the driver is asked of
   // every allocation.
@@ -100,7 +105,7 @@ class IpcLink {
     Kind kind = Kind::kFreed;
     uint32_t number = 0;  // of the flag
     int64_t slot = 0;     // of the flag
-    bool first = false;   // that has it
+    bool first = false, last = false;  // of what the receiver posted with it from this sender
     int64_t world = 0, group = 0, ticket = 0;
     int64_t bytes = 0;
     at::ScalarType dtype = at::kByte;

@@ -88,11 +88,12 @@ class IpcCommunicator final : public GpuTransport {
     flight->begin = ledger().now();
     const Moment here = flight->begin.moment ? flight->begin.moment : Moment::now(device());
     std::set<int> invited;
-    std::map<int, int> left;  // to send, by peer
+    std::map<int, int> expected, left;  // to receive, to send, by peer
+    for (const Half& half : posting.receives) ++expected[half.peer];
     for (const Half& half : posting.sends) ++left[half.peer];
     for (Half& half : posting.receives) {
-      const bool first = invited.insert(half.peer).second;
-      receive(*flight, std::move(half), here, first);
+      const bool first = invited.insert(half.peer).second, last = --expected[half.peer] == 0;
+      receive(*flight, std::move(half), here, first, last);
     }
     for (Half& half : posting.sends) {
       const bool last = --left[half.peer] == 0;
@@ -109,13 +110,13 @@ class IpcCommunicator final : public GpuTransport {
     return status == cudaStreamCaptureStatusActive ? std::optional<uint64_t>(id) : std::nullopt;
   }
 
-  void receive(Flight& flight, Half half, const Moment& here, bool first) {
+  void receive(Flight& flight, Half half, const Moment& here, bool first, bool last) {
     const IpcLink::Id id = id_of(half, received_);
-    auto message = std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, pieces_of(half.data, half.in_pieces), here, first, flight.kept > 0});
+    auto message = std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, pieces_of(half.data, half.in_pieces), here, first, last, flight.kept > 0});
     link_->receive(id, message);
-    if (flight.kept > 0) {
-      if (first) slots_[id.peer].push_back(message->slot);
-      if (first) flight.told = message->told;
+    if (flight.kept > 0 && first) {
+      slots_[id.peer].push_back(message->slot);
+      flight.told = message->told;
     }
     flight.receives.push_back({std::move(half), id, std::move(message)});
   }
@@ -145,6 +146,7 @@ class IpcCommunicator final : public GpuTransport {
       for (const Send& send : flight.sends)
         await_peer(send.half, send.message->queued, "the peer did not take the message");
       for (const Receive& receive : flight.receives) take(receive);
+      if (!flight.sends.empty()) await_told(flight.sends.back().half);
       land(flight);
     }
     flight.landed.hold_back(device());
@@ -166,9 +168,10 @@ class IpcCommunicator final : public GpuTransport {
   void land(Flight& flight) {
     if (!flight.receives.empty()) {
       const c10::StreamGuard arrivals(link_->arrivals());
-      delay();
+      flight.told.hold_back(device());  // of a graph, which the stream joins here
       if (flight.kept > 0)
         for (const Send& send : flight.sends) send.message->copied.hold_back(device());
+      delay();
       for (const Receive& receive : flight.receives) {
         link_->hold_back(receive.id);
         ledger().complete(receive.half.entry, flight.begin, ledger().now());
@@ -182,6 +185,17 @@ class IpcCommunicator final : public GpuTransport {
     for (const Send& send : flight.sends)
       last_sent_[send.half.peer] = {send.half.operation, send.message->copied};
     flight.receives.clear();
+  }
+
+  // Whom this rank wrote, has it: after this it may be busy with something else.
+  void await_told(const Half& last) {
+    const auto begin = Clock::now();
+    for (; !link_->all_told(); link_->progress()) {
+      ledger().enter(last.operation);
+      const auto waited = Clock::now() - begin;
+      if (waited > deadline()) throw late("the peer does not read its letters");
+      rest(waited);
+    }
   }
 
   void await_peer(const Half& half, const bool& done, const char* otherwise) {

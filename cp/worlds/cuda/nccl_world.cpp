@@ -107,6 +107,7 @@ class NcclCommunicator final : public GpuTransport {
     Posting posting;
     Operation operation;   // its peer is that of the last message to another rank
     Moves before, behind;  // of what is in pieces
+    std::vector<at::Tensor> in_pieces = {};
     Moment done;
   };
 
@@ -115,13 +116,17 @@ class NcclCommunicator final : public GpuTransport {
     for (const auto* halves : {&posting.sends, &posting.receives})
       for (const Half& half : *halves)
         if (half.peer != rank()) operation.peer = half.operation.peer;
-    const auto flight = std::make_shared<Flight>(Flight{std::move(posting), operation, {}, {}, {}});
+    const auto flight = std::make_shared<Flight>(Flight{std::move(posting), operation, {}, {}, {}, {}});
+    for (auto* halves : {&flight->posting.sends, &flight->posting.receives})
+      for (const Half& half : *halves)
+        if (half.in_pieces) flight->in_pieces.push_back(half.data);
     for (Half& half : flight->posting.sends) pack(half, flight->before, true);
     for (Half& half : flight->posting.receives) pack(half, flight->behind, false);
     queue(*flight);
     const auto wait = [this, flight] {
       flight->done.hold_back(device());
       flight->posting = {};  // whoever computes next here is behind it
+      flight->in_pieces.clear();
     };
     if (c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None)
       return {wait};  // a graph takes it: it is done whenever that is

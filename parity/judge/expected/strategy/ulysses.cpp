@@ -15,7 +15,8 @@ namespace {
 // type.
 //
 // What travels comes from its place in the sequence, and goes there, where every shard is a stretch of it, or two of
-// one size, and has no pads. Else it lies in a buffer meanwhile; and always with NCCL, which packs it.
+// one size, and has no pads. Else it lies in a buffer meanwhile; and always with NCCL, which packs it: as a case does not
+// say over what its processes go, that is the limit of all of them on GPUs.
 //
 // "[N]": the heads of a rank go in N groups; while one is attended the next is under way, and what
 // came of the one before. "" is one.
