@@ -24,31 +24,34 @@ std::vector<at::Tensor> HeadExchange::travelling(const std::vector<Exchanged>& t
   return buffers;
 }
 
-// What is sent is of this rank's positions, and what is received, too: those of its shard.
-std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors, int64_t group) const {
-  std::vector<Message> messages;
-  for (const Exchanged& x : tensors)
-    for (int place = 1; place < comm_.size(); ++place) {
-      const int peer = comm_.neighbour(place);
-      const at::Tensor heads = heads_of(peer, x.shard, group);
-      const bool straight = x.order.straight();
-      const at::Tensor part = straight ? x.order.part(heads, comm_.rank()) : heads;
-      for (int64_t b = 0; b < part.size(0); ++b) messages.push_back({part.select(0, b), peer, straight});
-    }
-  return messages;
-}
-
-std::vector<Message> HeadExchange::in_sequences(const std::vector<Exchanged>& tensors,
-                                                const std::vector<at::Tensor>& buffers) const {
+// A message for each tensor, peer and entry of the batch.
+template <class Part>
+std::vector<Message> HeadExchange::messages(const std::vector<Exchanged>& tensors, const Part& part_of) const {
   std::vector<Message> messages;
   for (size_t i = 0; i < tensors.size(); ++i)
     for (int place = 1; place < comm_.size(); ++place) {
       const int peer = comm_.neighbour(place);
-      const bool straight = tensors[i].order.straight();
-      const at::Tensor part = straight ? tensors[i].order.place(tensors[i].sequence, peer) : buffers[i].select(0, place - 1);
-      for (int64_t b = 0; b < part.size(0); ++b) messages.push_back({part.select(0, b), peer, straight});
+      const at::Tensor part = part_of(i, place, peer);
+      for (int64_t b = 0; b < part.size(0); ++b) messages.push_back({part.select(0, b), peer, tensors[i].order.straight()});
     }
   return messages;
+}
+
+// What is sent is of this rank's positions, and what is received, too: those of its shard.
+std::vector<Message> HeadExchange::in_shards(const std::vector<Exchanged>& tensors, int64_t group) const {
+  return messages(tensors, [&](size_t i, int, int peer) {
+    const Exchanged& x = tensors[i];
+    const at::Tensor heads = heads_of(peer, x.shard, group);
+    return x.order.straight() ? x.order.part(heads, comm_.rank()) : heads;
+  });
+}
+
+std::vector<Message> HeadExchange::in_sequences(const std::vector<Exchanged>& tensors,
+                                                const std::vector<at::Tensor>& buffers) const {
+  return messages(tensors, [&](size_t i, int place, int peer) {
+    const Exchanged& x = tensors[i];
+    return x.order.straight() ? x.order.place(x.sequence, peer) : buffers[i].select(0, place - 1);
+  });
 }
 
 void HeadExchange::put_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin) {

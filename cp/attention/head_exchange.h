@@ -42,6 +42,8 @@ class HeadExchange {
   // Puts the own heads of a group in order, or takes them from there, after `begin`.
   void put_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin);
   void take_own(const std::vector<Exchanged>& tensors, int64_t group, const Moment& begin);
+  template <class Part>
+  std::vector<Message> messages(const std::vector<Exchanged>& tensors, const Part& part_of) const;
   // Of the others, in the order in which the ring has them. There is a buffer for what is not straight.
   std::vector<Message> in_shards(const std::vector<Exchanged>& tensors, int64_t group) const;
   std::vector<Message> in_sequences(const std::vector<Exchanged>& tensors, const std::vector<at::Tensor>& buffers) const;

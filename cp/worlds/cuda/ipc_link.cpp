@@ -104,10 +104,8 @@ IpcLink::IpcLink(Communicator& host, at::Device gpu)
       }),
       peers_(host.size()) {
   const bool apart = size() <= kMostApart;
-  for (Peer& peer : peers_) {
-    for (int64_t slot = Flags::slots(size()); slot > 0; --slot) peer.slots.push_back(slot);
+  for (Peer& peer : peers_)
     peer.copies = apart || !peers_[0].copies ? c10::cuda::getStreamFromPool(true, gpu.index()) : peers_[0].copies;
-  }
 }
 
 IpcLink::~IpcLink() {
@@ -172,6 +170,8 @@ void IpcLink::push_kept() {
 
 int64_t IpcLink::slot_from(int peer) {
   std::vector<int64_t>& slots = peers_[peer].slots;
+  int64_t& used = peers_[peer].used;
+  if (slots.empty() && used < Flags::slots(size())) return ++used;
   if (slots.empty())
     throw std::runtime_error("transport ipc: graphs hold all the transfers from a peer that they can; make fewer in one job, or use "
                              "transport nccl");

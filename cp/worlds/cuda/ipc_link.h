@@ -119,7 +119,8 @@ class IpcLink {
     void* flags = nullptr;
     uint32_t invited = 1, announced = 1;  // the last numbers; 1 was written when they met
     uint32_t awaited = 1;                 // the last number that the arrivals were held back for
-    std::vector<int64_t> slots;           // of its messages to this rank, that no graph has
+    std::vector<int64_t> slots;           // of its messages to this rank, that graphs gave back
+    int64_t used = 0;                     // how many of them graphs have had
     int64_t slot = 0;                     // of the last transfer that a graph keeps
     std::vector<Letter> arrivals;         // of messages that are copied, for when the last of their transfer is
     std::optional<c10::cuda::CUDAStream> copies;
