@@ -86,6 +86,10 @@ def rows_in(measurements):
             if name == figure and devices > 1:
                 row = Row(parts, devices)
                 setattr(rows.setdefault((row.problem, devices, row.who, row.how), row), says, median(one))
+        if name == "samples_thrown_away_on_one":
+            row = Row(parts, 1)
+            row = rows.setdefault((row.problem, 1, row.who, row.how), row)
+            row.thrown_away = max(row.thrown_away or 0, median(one))
         for prefix in PASSES:
             for what in TRACED:
                 if name == f"{prefix}traced_{what}seconds":

@@ -16,6 +16,7 @@ import torch
 import torch.distributed as dist
 
 import exact
+import held_back
 
 PARTS = {"dtype": "bf16", "mask": "causal", "device": "cuda", "batch": "1"}
 
@@ -45,20 +46,32 @@ def tensors(options, seq, heads=None):
     return [torch.randn(1, heads or options.heads, seq, options.dim, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
 
 
+def most(value):
+    """The largest of all ranks."""
+    value = torch.tensor(value, device="cuda", dtype=torch.float64)
+    dist.all_reduce(value, op=dist.ReduceOp.MAX)
+    return value.item()
+
+
 def seconds_of(run, passes):
-    """Of the slowest rank, from when every rank is there until the last one is done."""
-    samples = []
-    for i in range(passes + 2):
+    """Of the slowest rank, from when every rank is there until the last one is done; and how many samples of a GPU that
+    was held back were taken again: as many as are wanted at most, as of ringcheck_scaling."""
+    samples, warm_up, thrown_away = [], 2, 0
+    uuid = torch.cuda.get_device_properties().uuid
+    while len(samples) < passes:
         torch.cuda.synchronize()
         dist.barrier()
         begin = time.perf_counter()
         run()
         torch.cuda.synchronize()
-        took = torch.tensor(time.perf_counter() - begin, device="cuda", dtype=torch.float64)
-        dist.all_reduce(took, op=dist.ReduceOp.MAX)
-        if i >= 2:
-            samples.append(took.item())
-    return samples
+        took = most(time.perf_counter() - begin)
+        if warm_up > 0:
+            warm_up -= 1
+        elif most(held_back.held_back(uuid) or 0) > 0 and thrown_away < passes:
+            thrown_away += 1
+        else:
+            samples.append(took)
+    return samples, thrown_away
 
 
 def timed(attend, q, k, v, d_o, parts, options):
@@ -76,13 +89,19 @@ def timed(attend, q, k, v, d_o, parts, options):
         torch.autograd.grad(attend(q, k, v), (q, k, v), d_o)
 
     torch.cuda.reset_peak_memory_stats()
+    thrown_away = 0
     for name, run, work in (("forward_", forward, operations), ("", both, 3.5 * operations)):
-        samples = [took * times for took in seconds_of(run, options.passes)]
+        samples, again = seconds_of(run, options.passes)
+        thrown_away += again
+        samples = [took * times for took in samples]
         yield {"name": f"{name}seconds", "parts": parts, "unit": "s", "samples": samples, "better": "smaller"}
         yield {"name": f"{name}tflops_per_device", "parts": parts, "unit": "TFLOP/s", "better": "larger",
                "samples": [work / took / devices for took in samples]}
     yield {"name": "peak_bytes", "parts": parts, "unit": "B", "better": "smaller",
            "samples": [torch.cuda.max_memory_allocated()]}
+    if held_back.held_back(torch.cuda.get_device_properties().uuid) is not None:
+        yield {"name": "samples_thrown_away" + ("_on_one" if devices == 1 else ""), "parts": parts, "unit": "", "better": "smaller",
+               "samples": [thrown_away]}
 
 
 def errors(attend, cut, problem, parts, options):

@@ -76,6 +76,7 @@ std::vector<reports::Measurement> measurements_of(const Scaled& scaled) {
     add("roofline", "", "larger", {roof / median(timing.seconds)});
   }
   if (timing.thrown_away) add("samples_thrown_away", "", "smaller", {static_cast<double>(*timing.thrown_away)});
+  if (one.thrown_away) add("samples_thrown_away_on_one", "", "smaller", {static_cast<double>(*one.thrown_away)});
   if (timing.exposed_share) add("exposed_communication", "", "smaller", {*timing.exposed_share});
   if (timing.attention_share) add("attention", "", "larger", {*timing.attention_share});
   const auto add_timeline = [&](const std::string& of, const std::optional<Timeline>& line) {
