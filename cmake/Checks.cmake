@@ -44,6 +44,12 @@ add_test(NAME screens_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/screens_test
 set_tests_properties(terminal screens_test PROPERTIES
   TIMEOUT ${RINGCHECK_TEST_SECONDS} ENVIRONMENT "${RINGCHECK_TEST_ENVIRONMENT}")
 
+# What the library of GPUs registers is found.
+if(RINGCHECK_CUDA)
+  add_test(NAME registries COMMAND ${PROJECT_SOURCE_DIR}/cmake/registries_test.sh
+    $<TARGET_FILE:ringcheck_core> $<TARGET_FILE:ringcheck_cuda>)
+endif()
+
 # Every format that results are written in, read by its readers.
 add_test(NAME formats_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/formats/readers_test.py)
 add_test(NAME markdown_test COMMAND ${RINGCHECK_TEST_LAUNCHER} ${ci}/formats/markdown_test.py)

@@ -29,6 +29,7 @@ class OnCuda final : public AttentionKernel {
   CallBytes call_bytes(const BlockShape& shape) const override {
     return loaded().call_bytes(shape);
   }
+  bool takes_d() const override { return why_no_cuda() || loaded().takes_d(); }
   std::optional<TileSize> tile_size() const override {
     return why_no_cuda() ? std::nullopt : loaded().tile_size();
   }

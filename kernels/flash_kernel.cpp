@@ -104,6 +104,7 @@ class Flash final : public AttentionKernel {
     return {upright(dq, scores.scale), summed(dk, group), summed(dv, group)};
   }
 
+  bool takes_d() const override { return false; }
   std::optional<TileSize> tile_size() const override { return TileSize{}; }
 
   CallBytes call_bytes(const BlockShape& shape) const override {

@@ -100,7 +100,7 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
   const auto differentiated = [&](const Strip& strip) {
     sign_of_life();
     const auto ordered = [&](const at::Tensor& x) { return in_order(strip, x); };
-    const auto rows = [&](const at::Tensor& x) { return ordered(rows_of(x, strip)); };
+    const auto rows = [&](const at::Tensor& x) { return x.defined() ? ordered(rows_of(x, strip)) : x; };
     const Gradients term = differentiate({in_order(strip), strength(scores.scale), rows(queries),
                                           ordered(columns_of(kv.k(), strip)), ordered(columns_of(kv.v(), strip))},
                                          {rows(saved.o), rows(saved.lse), rows(saved.d), rows(saved.d_o)});
@@ -126,25 +126,25 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
 
 Gradients StripKernel::by_members(
     const Call& call, const Saved& saved,
-    const std::function<Gradients(const Call&, const Saved&)>& alike) {
+    const std::function<Gradients(const Call&, const Saved&, const at::Tensor& dq)>& alike) {
   const int64_t kv_heads = call.k.size(1), group = call.q.size(1) / kv_heads;
-  if (group == 1) return alike(call, saved);
+  const at::Tensor dq = at::empty(call.q.sizes(), call.q.options());
+  if (group == 1) return alike(call, saved, dq);
   const at::ScalarType wide = accumulation_type(call.q.scalar_type());
   const auto empty = [&](const at::Tensor& x) {
     return at::empty(x.sizes(), call.q.options().dtype(wide));
   };
-  const Gradients sum{empty(call.q), empty(call.k), empty(call.v)};
+  const Gradients sum{dq, empty(call.k), empty(call.v)};
   for (int64_t b = 0; b < call.q.size(0); ++b) {
     const auto members = [&](const at::Tensor& x) {  // [group, kv_heads, ...]
-      return x[b].unflatten(0, {kv_heads, group}).transpose(0, 1);
+      return x.defined() ? x[b].unflatten(0, {kv_heads, group}).transpose(0, 1) : x;
     };
     const auto shared = [&](const at::Tensor& x) {
       return x[b].unsqueeze(0).expand({group, -1, -1, -1});
     };
     const Gradients each =
         alike({call.strip, call.scale, members(call.q), shared(call.k), shared(call.v)},
-              {members(saved.o), members(saved.lse), members(saved.d), members(saved.d_o)});
-    members(sum.dq).copy_(each.dq);
+              {members(saved.o), members(saved.lse), members(saved.d), members(saved.d_o)}, members(dq));
     sum.dk[b].copy_(each.dk.sum(0, false, wide));
     sum.dv[b].copy_(each.dv.sum(0, false, wide));
   }

@@ -19,6 +19,7 @@ class StripKernel : public AttentionKernel {
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
                      const Visibility& visibility) const final;
   CallBytes call_bytes(const BlockShape& shape) const override;
+  bool takes_d() const override { return false; }  // libraries make it
 
  protected:
   // One strip: its queries against its keys, in the layout of the block, or, of a mirrored one, which comes as
@@ -35,9 +36,11 @@ class StripKernel : public AttentionKernel {
 
   // For libraries that add up the gradients of a query group in 16 bits: `alike` is called with as
   // many key-value heads as query heads, the members of a group being the batch, which share K and
-  // V by a batch stride of 0; their gradients are added up in the accumulation type.
-  static Gradients by_members(const Call& call, const Saved& saved,
-                              const std::function<Gradients(const Call&, const Saved&)>& alike);
+  // V by a batch stride of 0; their gradients of K and V are added up in the accumulation type. Those of
+  // queries it writes into `dq`, of the dtype of q.
+  static Gradients by_members(
+      const Call& call, const Saved& saved,
+      const std::function<Gradients(const Call&, const Saved&, const at::Tensor& dq)>& alike);
 };
 
 }  // namespace ringcheck

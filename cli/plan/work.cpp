@@ -81,7 +81,7 @@ std::optional<std::string> too_few_heads(const Attention& layer, int64_t ranks, 
 }
 
 // DeepSpeed-Ulysses (Jacobs et al. 2023): one in P heads of q, k and v over the whole sequence, then O
-// and LSE back; backward dO and D, then dq, dk and dv, each from its place to its place (NCCL packs it). In groups
+// and LSE back; backward dO, then dq, dk and dv, each from its place to its place (NCCL packs it). In groups
 // of heads the next one comes while one is attended, and what came of the one before leaves.
 Stages by_groups(double groups, double flops, double in, double out) {
   Stages pass{{1, 0, 0, in / groups}};
@@ -103,7 +103,7 @@ Work ulysses(const Attention& layer, int64_t ranks, int64_t groups) {
   const double out = share * n.queries * (n.dim_v * n.element + kWide);
   Work work{{}, {}, Peers::kEverybody, n.kv(), n.kv(), 0};
   work.forward = by_groups(g, n.forward, in, out);
-  work.backward = by_groups(g, n.backward, out, in);
+  work.backward = by_groups(g, n.backward, share * n.queries * n.dim_v * n.element, in);
   return work;
 }
 

@@ -34,7 +34,7 @@ struct CallBytes {
 struct Saved {
   at::Tensor o;    // [batch, q_heads, queries, dim_v], final merged output, rounded to the dtype
   at::Tensor lse;  // [batch, q_heads, queries], final
-  at::Tensor d;    // [batch, q_heads, queries], sum over channels of d_o * o
+  at::Tensor d;    // [batch, q_heads, queries], sum over channels of d_o * o; undefined where the kernel takes none
   at::Tensor d_o;  // [batch, q_heads, queries, dim_v]
 };
 
@@ -69,6 +69,8 @@ class AttentionKernel {
                           const Visibility& visibility) const = 0;
   virtual Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved,
                              const Scores& scores, const Visibility& visibility) const = 0;
+  // Whether its backward pass is given D, or makes it itself.
+  virtual bool takes_d() const { return true; }
   // The most that one call holds at a time of what it allocates, its results included: an upper
   // bound, and on a CPU a close one.
   virtual CallBytes call_bytes(const BlockShape& shape) const = 0;

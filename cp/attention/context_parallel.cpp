@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "cp/attention/fused.h"
 #include "cp/device/range.h"
 #include "cp/layout/shard.h"
 
@@ -128,7 +127,7 @@ at::Tensor ContextParallel::rotated(const at::Tensor& x, Side& side) const {
 }
 
 KvBlock ContextParallel::own_block(const at::Tensor& k, const at::Tensor& v) const {
-  if (options_.strategy.packs) return pack(k, v, keys_.positions);
+  if (options_.strategy.packs && comm_.size() > 1) return pack(k, v, keys_.positions);
   return apart(in_one_piece(k), in_one_piece(v), keys_.positions);
 }
 
@@ -166,9 +165,8 @@ Gradients ContextParallel::backward(Context& context, const at::Tensor& d_o, voi
   const Range range({"backward"});
   const Ledger::Scope scope(comm_.ledger(), Phase::kBackward);
   const at::ScalarType dtype = context.o.scalar_type();
-  Saved saved{context.o, context.lse, {}, in_one_piece(tokens(d_o, queries_))};
-  saved.d = row_dots(saved.d_o, saved.o);
-  const Gradients whole = context.strategy->backward(context.q, context.kv, saved);
+  const Gradients whole = context.strategy->backward(context.q, context.kv,
+                                                     {context.o, context.lse, {}, in_one_piece(tokens(d_o, queries_))});
   (comm_.*ends)();
   comm_.ledger().finishing();
   if (options_.strategy.finishes_gradients) return whole;

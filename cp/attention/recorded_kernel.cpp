@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include "cp/attention/fused.h"
 #include "cp/device/range.h"
 #include "cp/ledger/computed.h"
 #include "cp/ledger/sign_of_life.h"
@@ -29,7 +30,7 @@ void put(at::Tensor& whole, const SameLength& some, int64_t batch, const at::Ten
 QBlock entries_of(const QBlock& q, const SameLength& some) { return {some.of(q.q), q.positions}; }
 
 Saved entries_of(const Saved& saved, const SameLength& some) {
-  return {some.of(saved.o), some.of(saved.lse), some.of(saved.d), some.of(saved.d_o)};
+  return {some.of(saved.o), some.of(saved.lse), saved.d.defined() ? some.of(saved.d) : saved.d, some.of(saved.d_o)};
 }
 
 }  // namespace
@@ -66,6 +67,11 @@ Partial RecordedKernel::forward(const QBlock& q, const KvBlock& kv) {
   return whole;
 }
 
+Saved RecordedKernel::with_d(Saved saved) const {
+  if (kernel_->takes_d() && !saved.d.defined()) saved.d = row_dots(saved.d_o, saved.o);
+  return saved;
+}
+
 Gradients RecordedKernel::backward(const QBlock& q, const KvBlock& kv, const Saved& saved) {
   const Operation operation{"attend backward"};
   const Range range(operation);
@@ -75,11 +81,11 @@ Gradients RecordedKernel::backward(const QBlock& q, const KvBlock& kv, const Sav
   int64_t pairs = 0;
   const Instant begin = before();
   const Heard heard(ledger_);
-  for (const SameLength& some : by_length(scores_.mask, lengths_, batch)) {
+  for (const Saved all = with_d(saved); const SameLength& some : by_length(scores_.mask, lengths_, batch)) {
     const Visibility& visibility = shown(some.mask, q, kv);
     const Gradients term =
         kernel_->backward(entries_of(q, some), entries_of(kv, some.first, some.count),
-                          entries_of(saved, some), {some.mask, scores_.scale}, visibility);
+                          entries_of(all, some), {some.mask, scores_.scale}, visibility);
     put(whole.dq, some, batch, term.dq);
     put(whole.dk, some, batch, term.dk);
     put(whole.dv, some, batch, term.dv);

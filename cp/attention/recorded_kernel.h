@@ -15,6 +15,8 @@ class RecordedKernel {
   RecordedKernel(const Plan& plan, Ledger& ledger);
 
   Partial forward(const QBlock& q, const KvBlock& kv);
+  // With D, if the kernel takes it: what many calls share is made once. A call makes it where it is not there.
+  Saved with_d(Saved saved) const;
   Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved);
 
  private:

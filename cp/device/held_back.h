@@ -16,9 +16,6 @@ namespace ringcheck {
 using HeldBack = Registry<std::function<std::optional<bool>(c10::Device)>>;
 
 // The same; nothing of a device of which nobody can be asked.
-inline std::optional<bool> held_back(c10::Device device) {
-  const auto found = HeldBack::all().find(c10::DeviceTypeName(device.type(), true));
-  return found == HeldBack::all().end() ? std::nullopt : found->second(device);
-}
+std::optional<bool> held_back(c10::Device device);
 
 }  // namespace ringcheck

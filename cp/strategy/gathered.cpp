@@ -58,14 +58,14 @@ class Gathered final : public Strategy {
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
     if (comm_.size() == 1) return kernel_.backward(q, own, saved);
     const at::Tensor dq = at::empty(q.q.sizes(), wide(q.q));
+    const Saved all = kernel_.with_d(saved);
     HeadsHome home(comm_, keys_, own.shape.in(accumulation_type(own.shape.dtype)), groups(own));
     GatheredHeads heads(comm_, keys_, own, groups(own));
     while (const auto kv = heads.next()) {
       const auto of = [&](const at::Tensor& x) { return readers(x, kv->heads, own.shape.heads); };
       const auto copied = [&](const at::Tensor& x) { return of(x).contiguous(); };
-      Gradients term =
-          kernel_.backward({copied(q.q), q.positions}, *kv,
-                           {copied(saved.o), copied(saved.lse), copied(saved.d), copied(saved.d_o)});
+      Gradients term = kernel_.backward({copied(q.q), q.positions}, *kv,
+                                        {copied(all.o), copied(all.lse), all.d.defined() ? copied(all.d) : all.d, copied(all.d_o)});
       of(dq).copy_(term.dq);
       term.dq.reset();
       home.add(std::move(term.dk), std::move(term.dv));

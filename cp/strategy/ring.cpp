@@ -34,10 +34,11 @@ class Ring final : public Strategy {
     if (comm_.size() == 1) return kernel_.backward(q, own, saved);
     const at::ScalarType type = accumulation_type(own.shape.dtype);
     const auto carrier = carrier_(comm_, own.shape.in(type));
+    const Saved all = kernel_.with_d(saved);
     at::Tensor dq;
     rotation_->start(own);
     while (const auto kv = rotation_->next()) {
-      const Gradients term = kernel_.backward(q, *kv, saved);
+      const Gradients term = kernel_.backward(q, *kv, all);
       dq = dq.defined() ? dq + term.dq : term.dq.to(type);
       carrier->add(term.dk, term.dv);
     }

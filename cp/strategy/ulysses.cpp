@@ -87,9 +87,9 @@ class Ulysses final : public Strategy {
     KvBlock kv;
     at::Tensor o, lse;
   };
-  // The gradient of O of some heads, and D, over the sequence.
+  // The gradient of O of some heads, over the sequence.
   struct OfO {
-    at::Tensor d, d_o;
+    at::Tensor d_o;
     Pending arrival;
   };
 
@@ -151,16 +151,15 @@ class Ulysses final : public Strategy {
   }
 
   OfO bring(const Saved& saved, int64_t group) {
-    OfO of_o{sequence_of(saved.d, queries_), sequence_of(saved.d_o, queries_), {}};
-    of_o.arrival = exchange_.to_sequences({{saved.d_o, of_o.d_o, queries_}, {saved.d, of_o.d, queries_}},
-                                          group, "gradient of o by heads");
+    OfO of_o{sequence_of(saved.d_o, queries_), {}};
+    of_o.arrival = exchange_.to_sequences({{saved.d_o, of_o.d_o, queries_}}, group, "gradient of o by heads");
     return of_o;
   }
 
   // Takes what is needed no longer.
   Gradients by_heads(const Heads& heads, OfO& taken) {
     const OfO of_o = std::exchange(taken, {});
-    return kernel_.backward(heads.q, heads.kv, {heads.o, heads.lse, of_o.d, of_o.d_o});
+    return kernel_.backward(heads.q, heads.kv, {heads.o, heads.lse, {}, of_o.d_o});
   }
 
   Communicator& comm_;

@@ -49,13 +49,13 @@ class Fa2 final : public StripKernel {
   }
 
   Gradients differentiate(const Call& call, const Saved& saved) const override {
-    return by_members(call, saved, [](const Call& each, const Saved& its) -> Gradients {
+    return by_members(call, saved, [](const Call& each, const Saved& its, const at::Tensor& into) -> Gradients {
       const at::Tensor none, random = at::zeros({2}, each.q.options().dtype(at::kLong));
       const auto [dq, dk, dv] = at::_flash_attention_backward(
           turned(its.d_o), turned(each.q), turned(each.k), turned(each.v), turned(its.o),
           its.lse.contiguous(), none, none, each.strip.rows, each.strip.columns, 0.0,
           causal(each.strip), random, random, each.scale, left(each.strip), right(each.strip));
-      return {turned(dq), turned(dk), turned(dv)};
+      return {into.copy_(turned(dq)), turned(dk), turned(dv)};
     });
   }
 

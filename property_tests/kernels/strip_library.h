@@ -15,6 +15,7 @@ namespace ringcheck {
 class StripLibrary : public StripKernel {
  public:
   std::optional<std::string> refuses(const BlockShape&) const override { return std::nullopt; }
+  bool takes_d() const override { return true; }
 
  protected:
   Partial attend(const Call& call) const override {

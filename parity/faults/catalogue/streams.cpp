@@ -87,6 +87,7 @@ class Beside final : public AttentionKernel {
   CallBytes call_bytes(const BlockShape& shape) const override {
     return kernel_->call_bytes(shape);
   }
+  bool takes_d() const override { return kernel_->takes_d(); }
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,
                   const Visibility& visibility) const override {
     return beside([&] { return kernel_->forward(q, kv, scores, visibility); });

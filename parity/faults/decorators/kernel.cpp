@@ -20,6 +20,7 @@ class Around final : public AttentionKernel {
   CallBytes call_bytes(const BlockShape& shape) const override {
     return kernel_->call_bytes(shape);
   }
+  bool takes_d() const override { return kernel_->takes_d(); }
   std::optional<TileSize> tile_size() const override { return kernel_->tile_size(); }
 
   Partial forward(const QBlock& q, const KvBlock& kv, const Scores& scores,

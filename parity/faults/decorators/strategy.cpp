@@ -17,8 +17,7 @@ class Changed final : public Strategy {
     return {changed(around_.o, part.out), changed(around_.lse, part.lse)};
   }
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
-    const Saved given{changed(around_.d_o, saved.o), changed(around_.d_o, saved.lse),
-                      changed(around_.d_o, saved.d), changed(around_.d_o, saved.d_o)};
+    const Saved given{changed(around_.d_o, saved.o), changed(around_.d_o, saved.lse), {}, changed(around_.d_o, saved.d_o)};
     Gradients sum = strategy_->backward({changed(around_.q, q.q), q.positions}, own, given);
     return {changed(around_.dq, sum.dq), changed(around_.dk, sum.dk), sum.dv};
   }

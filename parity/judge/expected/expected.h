@@ -59,6 +59,7 @@ struct ExpectedCounters {
   std::vector<ExpectedStep> steps;
   ExpectedResult result = {};
   bool packed = true;  // the own K and V are copied into one buffer
+  bool one_d = true;   // D is made once for all blocks, if the kernel takes it, and not by each call
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   int64_t rounding = 0;  // what the allocator may add to all that is held at a time: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes
@@ -131,6 +132,12 @@ int64_t wide_bytes(const Case& test);
 
 // Bytes of the own K and V of a rank where they are not packed: none, if they are as they came.
 int64_t own_kv_bytes(const Case& test, int rank);
+
+// D of so many vectors, of a kernel that takes it.
+int64_t d_bytes(const Case& test, int64_t vectors);
+
+// One rank has everything: nothing travels, and what the kernel returns is what the strategy returns.
+void alone(const Case& test, ExpectedCounters& expected);
 
 // Bytes of a block of K and V, or of their gradients, of one rank.
 int64_t kv_block_bytes(const Case& test);

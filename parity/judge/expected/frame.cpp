@@ -7,7 +7,7 @@
 namespace ringcheck::parity {
 
 // A forward pass leaves O and LSE, and q where it had to change it: rotated, or with pads cleared.
-// A backward pass holds these, D = rowsum(dO * O) and dO where it had to clear pads, and leaves dQ,
+// A backward pass holds these, D = rowsum(dO * O) of all queries, where it is made once, and dO where it had to clear pads, and leaves dQ,
 // dK and dV. In the accumulation type dV keeps the one block alive in which both came, also where dK
 // was rotated back.
 void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
@@ -19,7 +19,7 @@ void add_frame(const Case& test, int rank, ExpectedCounters& expected) {
   const bool rotates = test.rope.pairing != Rope::Pairing::kNone;
   const int64_t q = rotates || pads ? rows * test.dim * e : 0;
   const int64_t saved = q + rows * test.dim_v * e + rows * wide;
-  const int64_t beside = saved + rows * wide + (pads ? rows * test.dim_v * e : 0);
+  const int64_t beside = saved + (expected.one_d ? d_bytes(test, rows) : 0) + (pads ? rows * test.dim_v * e : 0);
   Stock &forward = expected.forward_stock, &backward = expected.backward_stock;
   for (ExpectedStep& step : expected.steps) {
     for (const auto& [held, more] : {std::pair(&step.forward, q), {&step.backward, beside}}) {

@@ -41,6 +41,8 @@ struct Sizes {
   }
   int64_t cleared_v() const { return pads > 0 ? keys * dim_v * e : 0; }
   int64_t cleared_d_o() const { return pads > 0 ? rows * dim_v * e : 0; }
+  // While D = rowsum(dO * O) is computed, D included: of all queries, or, as many at most, of some heads.
+  int64_t products() const { return (converts ? 3 : 1) * rows * dim_v * wide + rows * wide; }
 };
 
 // Numbers that are tensors, and what else is small.
@@ -106,22 +108,22 @@ void prepare(const Sizes& n, ExpectedCounters& expected) {
   raise(expected.forward_stock.peak(Stage::kPrepare),
         {n.preparing(n.rows), q + v + n.preparing(n.keys), q + v + k + block,
          expected.steps.front().forward.preparing});
-  const int64_t products = (n.converts ? 3 : 1) * n.rows * n.dim_v * n.wide + n.rows * n.wide;
   raise(expected.backward_stock.peak(Stage::kPrepare),
-        {expected.forward_stock.after + n.cleared_d_o() + products,
+        {expected.forward_stock.after + n.cleared_d_o() + (expected.one_d ? n.products() : 0),
          expected.steps.front().backward.preparing});
 }
 
 // While blocks are attended, and between them.
 // Returns the largest of its calls.
-int64_t attend(const Case& test, ExpectedCounters& expected) {
+int64_t attend(const Case& test, const Sizes& n, ExpectedCounters& expected) {
   const Plan plan = plan_of(test);
+  const int64_t d = expected.one_d ? 0 : n.rows * n.wide, products = expected.one_d ? 0 : n.products();
   int64_t largest = 0;
   for (const ExpectedStep& step : expected.steps) {
     const CallBytes call = call_bytes(plan, test, step.block);
     raise(largest, {call.forward, call.backward});
     raise(expected.forward_stock.peak(Stage::kAttend), {step.forward.attending + call.forward});
-    raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + call.backward});
+    raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + std::max(d + call.backward, products)});
     raise(expected.forward_stock.peak(Stage::kCombine), {step.forward.combining});
     raise(expected.backward_stock.peak(Stage::kCombine), {step.backward.combining});
   }
@@ -162,6 +164,19 @@ int64_t own_kv_bytes(const Case& test, int rank) {
   return n.prepared(n.keys) + n.cleared_v();
 }
 
+int64_t d_bytes(const Case& test, int64_t vectors) {
+  return plan_of(test).kernel->takes_d() ? vectors * wide_bytes(test) : 0;
+}
+
+void alone(const Case& test, ExpectedCounters& expected) {
+  const int64_t own = own_kv_bytes(test, 0);
+  expected.forward_stock.after = expected.backward_stock.after = own;
+  expected.steps = {{{0, 0},
+                     {own, own + partial_bytes(test)},
+                     {own, own + query_gradient_bytes(test) + gradient_block_bytes(test)}}};
+  expected.packed = expected.one_d = false;
+}
+
 Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {
   const auto e = static_cast<int64_t>(c10::elementSize(test.dtype));
   const bool rotates = test.rope.pairing != Rope::Pairing::kNone, converts = e < wide_bytes(test);
@@ -173,7 +188,7 @@ Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {
 void add_peaks(const Case& test, int rank, ExpectedCounters& expected) {
   const Sizes n(test, rank);
   prepare(n, expected);
-  const int64_t call = attend(test, expected);
+  const int64_t call = attend(test, n, expected);
   expected.rounding = most_buffers(test) *
                           rounding(device_type_of(test), std::max(largest_buffer(test, n), call)) +
                       visibility_bytes(test, expected.steps);

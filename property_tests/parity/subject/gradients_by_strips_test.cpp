@@ -23,11 +23,11 @@ class Rounding final : public StripLibrary {
   }
 
   Gradients differentiate(const Call& all, const Saved& saved) const override {
-    return by_members(all, saved, [&](const Call& call, const Saved& its) {
+    return by_members(all, saved, [&](const Call& call, const Saved& its, const at::Tensor& dq) {
       const Gradients term =
           StripLibrary::differentiate(wide(call), {its.o.to(at::kFloat), its.lse, its.d, its.d_o.to(at::kFloat)});
       const auto rounded = [&](const at::Tensor& x) { return x.to(call.q.scalar_type()); };
-      return Gradients{rounded(term.dq), rounded(term.dk), rounded(term.dv)};
+      return Gradients{dq.copy_(term.dq), rounded(term.dk), rounded(term.dv)};
     });
   }
 

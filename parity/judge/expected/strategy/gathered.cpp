@@ -31,7 +31,7 @@ struct Group {
     const int64_t rows = test.batch * heads * slots, wide = wide_bytes(test);
     const bool apart = test.batch > 1 && groups > 1;  // the heads of a group lie in pieces
     q = apart ? rows * test.dim * e : 0;
-    saved = apart ? rows * (2 * test.dim_v * e + 2 * wide) : 0;
+    saved = apart ? rows * (2 * test.dim_v * e + wide) + d_bytes(test, rows) : 0;
   }
   int64_t world, groups, kv, gradient, sequence = 0, terms = 0;
   int64_t q = 0, saved = 0;  // copies of what the kernel is given, forward and, beside it, backward
@@ -58,13 +58,6 @@ ExpectedPass pass(const Case& test, int rank, int64_t bytes, int64_t messages, i
   const int64_t others = test.world - 1, pairs = pairs_of(test, rank);
   return {others * bytes, others * messages, pairs, pairs * flops_a_pair, groups_of(test), 0,
           overlapped};
-}
-
-// One rank has everything: what the kernel returns is what it returns.
-ExpectedStep alone(const Case& test, int64_t own) {
-  return {{0, 0},
-          {own, own + partial_bytes(test)},
-          {own, own + query_gradient_bytes(test) + gradient_block_bytes(test)}};
 }
 
 // The own K and V; forward O and LSE, backward dQ and the sum of dK and dV; and of the groups what is
@@ -100,7 +93,7 @@ ExpectedCounters counters(const Case& test, int rank) {
   expected.packed = false;
   expected.forward_stock.after = expected.backward_stock.after = own_kv_bytes(test, rank);
   if (n.world == 1) {
-    expected.steps = {alone(test, own_kv_bytes(test, rank))};
+    alone(test, expected);
   } else {
     for (int64_t group = 0; group < n.groups; ++group)
       expected.steps.push_back(step_of(test, n, group, rank));

@@ -25,8 +25,7 @@ std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares
 }
 
 // While it attends it holds, from the second step on, a partial result and a sum of dQ. Then the
-// partial result of the block is merged, its dQ added, and its dK and dV are put where they travel;
-// of one rank alone they are the gradients.
+// partial result of the block is merged, its dQ added, and its dK and dV are put where they travel.
 ExpectedStep step_of(const Case& test, const ExpectedBlock& block, int step,
                      const ExpectedRotation& moves) {
   const int64_t kv = moves.kv_held(test.world, step) * kv_block_bytes(test);
@@ -39,6 +38,17 @@ ExpectedStep step_of(const Case& test, const ExpectedBlock& block, int step,
           step == 0 ? ExpectedStep::Held{kv, kv + partial}
                     : ExpectedStep::Held{kv + partial, kv + 2 * partial + merge_bytes(test)},
           {attending, attending + term + gradient + std::max(sum, after - before)}};
+}
+
+// Blocks of K and V, and of their gradients, that which came home last.
+void hold(const Case& test, int rank, const ExpectedRotation& moves, bool keep, ExpectedCounters& expected) {
+  for (int step = 0; step < test.world; ++step)
+    expected.steps.push_back(step_of(test, {rank, (rank + test.world - step) % test.world}, step, moves));
+  const int64_t kv = kv_block_bytes(test), last = test.world - 1;
+  expected.kv_bytes = moves.kv_held(test.world, last) * kv;
+  expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
+  expected.result.one_gradient_block = true;
+  expected.forward_stock.after = expected.backward_stock.after = keep ? expected.kv_bytes : kv;
 }
 
 // Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, from the second on merged forward; S = QK'
@@ -58,15 +68,8 @@ ExpectedCounters counters(const Case& test, int rank) {
   expected.forward.merges = test.world - 1;
   expected.backward = pass(test, rank, moves.backward(test.world, keep), moves.messages_a_block,
                            6 * test.dim + 4 * test.dim_v);
-  for (int step = 0; step < test.world; ++step)
-    expected.steps.push_back(
-        step_of(test, {rank, (rank + test.world - step) % test.world}, step, moves));
-  const int64_t kv = kv_block_bytes(test), last = test.world - 1;
-  expected.kv_bytes = moves.kv_held(test.world, last) * kv;
-  expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
-  expected.result.one_gradient_block = test.world > 1;  // that which came home
-  const int64_t kept = keep ? expected.kv_bytes : kv;
-  expected.forward_stock.after = expected.backward_stock.after = kept;
+  if (test.world == 1) alone(test, expected);
+  else hold(test, rank, moves, keep, expected);
   const int64_t total = expected.forward.bytes + expected.backward.bytes;
   expected.sent_to = shared_out(total, moves.to(test.world, rank));
   expected.received_from = shared_out(total, moves.from(test.world, rank));

@@ -10,8 +10,8 @@ namespace {
 
 // DeepSpeed-Ulysses (Jacobs et al. 2023, section 3.1): before attention an all-to-all gives each of P
 // ranks one in P heads of q, k and v over all positions, after it another one gives O back; backward
-// the same with dO before, and dq, dk and dv after. With LSE after, and D before. No head is
-// anybody else's, so all of it is complete, and travels in the dtype; LSE and D in the accumulation
+// the same with dO before, and dq, dk and dv after. With O goes LSE. No head is
+// anybody else's, so all of it is complete, and travels in the dtype; LSE in the accumulation
 // type.
 //
 // What travels comes from its place in the sequence, and goes there, where every shard is a stretch of it, or two of
@@ -51,7 +51,8 @@ struct Group {
   int64_t rows, keys;
   int64_t kv() const { return keys * (test.dim + test.dim_v) * e; }
   int64_t in() const { return rows * test.dim * e + kv(); }       // also dq, dk and dv
-  int64_t out() const { return rows * (test.dim_v * e + wide); }  // also dO and D
+  int64_t out() const { return rows * (test.dim_v * e + wide); }
+  int64_t d_o() const { return rows * test.dim_v * e; }
   int64_t travels(int64_t bytes) const { return bytes / world * (world - 1); }
   int64_t buffer(int64_t bytes) const { return buffered ? travels(bytes) : 0; }  // for what travels
   int64_t around(int64_t bytes) const { return packed ? travels(bytes) : buffer(bytes); }  // or less
@@ -62,16 +63,17 @@ struct Group {
   // What came of a group, in order.
   int64_t has() const { return in_order(in()); }
   int64_t made() const { return in_order(out()); }
+  int64_t given() const { return in_order(d_o()); }
 };
 
-constexpr int64_t kTensorsIn = 3, kTensorsOut = 2;  // forward; backward the other way round
+constexpr int64_t kTensorsIn = 3;  // of those that go in or come back; O goes with LSE, and dO alone
 
 // Forward: each head sees what the whole sequence sees; S = QK' and PV. Backward S again,
 // dP = dO V', dV = P' dO, dQ = dS K and dK = dS' Q.
-ExpectedPass pass(const Group& n, int64_t flops_a_pair) {
+ExpectedPass pass(const Group& n, int64_t out, int64_t tensors_out, int64_t flops_a_pair) {
   const int64_t others = n.world - 1, pairs = pairs_of(n.test) / n.world;
-  return {n.groups * n.travels(n.in() + n.out()),
-          (kTensorsIn + kTensorsOut) * others * n.test.batch * n.groups,
+  return {n.groups * n.travels(n.in() + out),
+          (kTensorsIn + tensors_out) * others * n.test.batch * n.groups,
           pairs,
           pairs * flops_a_pair,
           n.groups,
@@ -112,15 +114,15 @@ int64_t attending(const Group& n, int64_t group) {
   return n.own + (group + 1) * n.has() + group * n.made() + next + home;
 }
 
-// The same backward: of all groups q, k, v, O and LSE; dO and D of this one and the next; dq, dk and dv
+// The same backward: of all groups q, k, v, O and LSE; dO of this one and the next; dq, dk and dv
 // home, those of the group before, in order and leaving.
 int64_t differentiating(const Group& n, int64_t group) {
   const int64_t home = group > 0 ? n.groups * n.in() + n.has() + n.around(n.in()) : 0;
-  const int64_t next = group + 1 < n.groups ? n.made() + n.around(n.out()) : 0;
-  return n.own + n.groups * (n.has() + n.made()) + n.made() + next + home;
+  const int64_t next = group + 1 < n.groups ? n.given() + n.around(n.d_o()) : 0;
+  return n.own + n.groups * (n.has() + n.made()) + n.given() + next + home;
 }
 
-// Then O is rounded, or the gradients are finished, dO and D being gone; what was leaving is there, and
+// Then O is rounded, or the gradients are finished, dO being gone; what was leaving is there, and
 // what was made leaves. And the group behind the next one is sent for.
 ExpectedStep exchanged(const Group& n, int64_t group) {
   const int64_t last = n.groups - 1, now = attending(n, group), back = differentiating(n, group);
@@ -134,9 +136,9 @@ ExpectedStep exchanged(const Group& n, int64_t group) {
            std::max({now + computing(n), now + leaving(n.out()), group < last ? attending(n, group + 1) : 0}),
            std::max(now, n.own + n.has() + n.around(n.in()))},
           {back,
-           std::max({back + gradients, back - n.made() + finishing_all(n), back - n.made() + leaving(n.in()),
+           std::max({back + gradients, back - n.given() + finishing_all(n), back - n.given() + leaving(n.in()),
                      group < last ? differentiating(n, group + 1) : 0}),
-           std::max(back, n.own + n.groups * (n.has() + n.made()) + n.made() + n.around(n.out()))}};
+           std::max(back, n.own + n.groups * (n.has() + n.made()) + n.given() + n.around(n.d_o()))}};
 }
 
 ExpectedCounters counters(const Case& test, int rank) {
@@ -144,9 +146,9 @@ ExpectedCounters counters(const Case& test, int rank) {
   ExpectedCounters expected;
   expected.heads = {rank * test.kv_heads / test.world, test.kv_heads / test.world};
   expected.result = {.rounded_o = true, .finished_gradients = true};
-  expected.forward = pass(n, 2 * (test.dim + test.dim_v));
-  expected.backward = pass(n, 6 * test.dim + 4 * test.dim_v);
-  expected.packed = false;
+  expected.forward = pass(n, n.out(), 2, 2 * (test.dim + test.dim_v));
+  expected.backward = pass(n, n.d_o(), 1, 6 * test.dim + 4 * test.dim_v);
+  expected.packed = expected.one_d = false;
   expected.forward_stock.after = n.own;
   if (n.world == 1) {
     expected.steps = {alone(n)};
@@ -157,7 +159,7 @@ ExpectedCounters counters(const Case& test, int rank) {
     expected.forward_stock.after += n.groups * (n.has() + n.made());
   }
   expected.backward_stock.after = expected.forward_stock.after;
-  expected.sent_to.assign(test.world, 2 * expected.forward.bytes / std::max(1, test.world - 1));
+  expected.sent_to.assign(test.world, (expected.forward.bytes + expected.backward.bytes) / std::max(1, test.world - 1));
   expected.sent_to[rank] = 0;
   expected.received_from = expected.sent_to;
   return expected;

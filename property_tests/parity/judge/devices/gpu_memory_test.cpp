@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the allocator keeps of a GPU is given back to its driver where it is much, and what a full one makes fail is
-// for want of memory. On GPUs only: with RINGCHECK_TEST_DEVICE=cpu this is skipped.
+// for want of memory; and whether it is held back is known. On GPUs only: with RINGCHECK_TEST_DEVICE=cpu this is skipped.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <vector>
 
+#include "cp/device/held_back.h"
 #include "parity/judge/devices/on_devices.h"
 #include "parity/subject/out_of_memory.h"
 #include "property_tests/test_device.h"
@@ -33,6 +34,11 @@ TEST(KeptMemory, IsGivenBackWhereItIsMuch) {
   parity::give_back_kept(256 * kMebi);
   EXPECT_LT(parity::kept_memory(gpu), 64 * kMebi);
   EXPECT_EQ(held.sum().item<int64_t>(), kBytes) << "what is in use stays";
+}
+
+TEST(HeldBackGpu, SaysWhetherItIs) {
+  if (test_device_type() != at::kCUDA) GTEST_SKIP() << "there is none of a GPU: set RINGCHECK_TEST_DEVICE=cuda";
+  EXPECT_TRUE(held_back(test_device()).has_value()) << "the driver brings NVML, which says it";
 }
 
 // A library fails in its own words where nothing is free: on the GPU as a whole, whoever has it.
