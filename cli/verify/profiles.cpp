@@ -45,6 +45,13 @@ void choose_mpi(parity::Cover& cover, const std::vector<int>& worlds, size_t cou
   }
 }
 
+// Processes that exchange heads straight from and into their places in the sequence: what is drawn hardly has them.
+Cases straight_processes(const std::string& device) {
+  Case test = parity::parse_case("ulysses[2]/headtail/causal/mpi/P2/b2/hq8/hkv4/s24/d8/dv12/float32");
+  test.device = device;
+  return device == "cuda" && lacks_gpus(test.world) ? Cases() : Cases{test};
+}
+
 constexpr parity::Minima kSmokeMinima{.each = 3, .pair = 1};
 constexpr parity::Minima kConformanceMinima{.each = 10, .pair = 3};
 
@@ -63,6 +70,8 @@ Cases stress_pool(const std::string& device) {
 Cases smoke(const std::string& device, const parity::Combinations& combinations) {
   parity::Cover cover(combinations, kSmokeMinima);
   for (const Case& test : fixed_cases_of_smoke(device))
+    cover.add(test);
+  for (const Case& test : straight_processes(device))
     cover.add(test);
   cover.choose(smoke_pool(device), 280);
   choose_mpi(cover, {2, 3, 4}, 4, device);

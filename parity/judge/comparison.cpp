@@ -67,6 +67,13 @@ std::string exactly(double value) {
   return {digits.data(), std::to_chars(digits.begin(), digits.end(), value).ptr};
 }
 
+// What no result in this dtype can be, however it is computed.
+std::string out_of_range(const Case& test, double value) {
+  constexpr double kMostInHalf = 65504;
+  if (test.dtype != at::kHalf || !(std::abs(value) > kMostInHalf)) return "";
+  return "; fp16 ends at 65504: use bf16, or data that is less wide";
+}
+
 // Where an element is off, and what is there.
 std::string describe(const Case& test, const Worst& worst, const Tallied& tallied) {
   const int64_t head = worst.pair % tallied.groups * tallied.heads + worst.shared;
@@ -74,7 +81,8 @@ std::string describe(const Case& test, const Worst& worst, const Tallied& tallie
   return c10::str(owner_text(owner_of(test, worst.position)), ", batch ",
                   worst.pair / tallied.groups, ", head ",
                   head, ", position ", worst.position, channel, ": got ", exactly(worst.actual),
-                  ", expected ", exactly(worst.value), " +- ", worst.bound, " (sigma ", worst.sigma, ")");
+                  ", expected ", exactly(worst.value), " +- ", worst.bound, " (sigma ", worst.sigma, ")",
+                  out_of_range(test, worst.value));
 }
 
 bool has_token(const Mask& mask, const std::vector<int64_t>& positions) {

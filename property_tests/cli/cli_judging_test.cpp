@@ -99,5 +99,15 @@ TEST(Report, AnOracleAskedForThatAppliedToNoCaseIsNoPass) {
   EXPECT_EQ(applied.code, 0) << applied.out << applied.err;
 }
 
+// No kernel can be right where its dtype has no such number, and whoever reads the failure is told.
+TEST(NumbersBeyondTheDtype, AreSaidToBe) {
+  const std::string gradient = "ring:p2p/full/P2/hq64/hkv1/s16/d8/dv256/wide/scale:1/seed1/";
+  const Ran half = ringcheck({"verify", "--case", gradient + "fp16"});
+  EXPECT_EQ(half.code, 1) << half.out << half.err;
+  EXPECT_THAT(half.out, HasSubstr("65504"));
+  const Ran bf16 = ringcheck({"verify", "--case", gradient + "bf16"});
+  EXPECT_EQ(bf16.code, 0) << bf16.out << bf16.err;
+}
+
 }  // namespace
 }  // namespace ringcheck::testing
