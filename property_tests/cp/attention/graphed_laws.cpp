@@ -25,7 +25,9 @@ TEST(Graphed, SaysWhereNoGraphCanHoldAPass) {
 TEST(Graphed, LeavesARotaryEmbeddingToItsCaller) {
   if (test_device().is_cpu()) GTEST_SKIP() << "graphs are of GPUs";
   const auto reasons = on_every_rank(1, [](Communicator& comm) {
-    return Graphed::refuses(comm, {.pairing = Rope::Pairing::kHalf}).value_or("");
+    Rope rope;
+    rope.pairing = Rope::Pairing::kHalf;
+    return Graphed::refuses(comm, rope).value_or("");
   });
   EXPECT_NE(reasons.front().find("rotate q and k before"), std::string::npos) << reasons.front();
 }

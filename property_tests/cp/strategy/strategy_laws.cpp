@@ -67,7 +67,9 @@ TEST(Strategies, OneStandsForThoseOfTheSameBits) {
   for (const auto& [name, strategy] : Strategies::all())
     for (const std::string& value : strategy.values()) {
       const std::string one = strategy.representative(value);
-      if (one != value) EXPECT_THAT(strategy.same_bits(value), testing::Contains(one)) << name;
+      if (one != value) {
+        EXPECT_THAT(strategy.same_bits(value), testing::Contains(one)) << name;
+      }
       EXPECT_EQ(strategy.representative(one), one) << name;
     }
 }
