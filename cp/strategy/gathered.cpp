@@ -57,8 +57,8 @@ class Gathered final : public Strategy {
 
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
     if (comm_.size() == 1) return kernel_.backward(q, own, saved);
-    const at::Tensor dq = at::empty(q.q.sizes(), wide(q.q));
     const Saved all = kernel_.with_d(saved);
+    const at::Tensor dq = at::empty(q.q.sizes(), wide(q.q));
     HeadsHome home(comm_, keys_, own.shape.in(accumulation_type(own.shape.dtype)), groups(own));
     GatheredHeads heads(comm_, keys_, own, groups(own));
     while (const auto kv = heads.next()) {
