@@ -126,10 +126,13 @@ constexpr const char* kTimes[] = {"seconds", "forward_seconds", "exposed_communi
                                   "forward_tflops_on_one"};
 
 void check_times(const Timed& timed) {
-  for (const double seconds : {timed.forward, timed.backward - timed.exposed})
+  for (const double seconds : {timed.forward, timed.forward + timed.backward - timed.exposed})
     if (!(seconds > 0) || !std::isfinite(seconds) || !(timed.exposed >= 0))
       throw std::invalid_argument("a pass in it took " + std::to_string(seconds) + " s without what it waited for");
 }
+
+// No backward pass is left of both where the host was held up in the forward ones.
+bool has_both_passes(const Timed& timed) { return timed.backward > timed.exposed; }
 
 std::vector<Timed> measured_in(const reports::Result& scaling) {
   std::map<Parts, std::map<std::string, double>> figures;
@@ -150,9 +153,9 @@ std::vector<Timed> measured_in(const reports::Result& scaling) {
     all.exposed = figure.at("exposed_communication") * figure.at("seconds");
     check_times(one);
     check_times(all);
-    if (alone.insert({one.kernel, one.layer.seq, one.layer.q_heads, one.layer.kv_heads}).second)
+    if (has_both_passes(one) && alone.insert({one.kernel, one.layer.seq, one.layer.q_heads, one.layer.kv_heads}).second)
       list.push_back(one);
-    if (all.ranks > 1) list.push_back(all);
+    if (all.ranks > 1 && has_both_passes(all)) list.push_back(all);
   }
   return list;
 }

@@ -32,8 +32,8 @@ struct Shard {
 std::optional<std::string> never(const Attention&, int64_t) { return std::nullopt; }
 
 // One rank has everything; of a ring a copy of K and V.
-Work alone(const Shard& n, Peers peers, double kv = 0) {
-  return {{{1, n.forward, 0, 0}}, {{1, n.backward, 0, 0}}, peers, kv, 0, 0};
+Work alone(const Shard& n, Peers peers) {
+  return {{{1, n.forward, 0, 0}}, {{1, n.backward, 0, 0}}, peers, 0, 0, 0};
 }
 
 double partial_results(const Shard& n) {
@@ -44,7 +44,7 @@ double partial_results(const Shard& n) {
 // backward the sum of the gradients of the one before leaves. The last one goes home alone.
 Work ring(const Attention& layer, int64_t ranks) {
   const Shard n(layer, ranks);
-  if (ranks == 1) return alone(n, Peers::kNeighbour, n.kv());
+  if (ranks == 1) return alone(n, Peers::kNeighbour);
   const double forward = n.forward / n.ranks, backward = n.backward / n.ranks;
   Work work{{}, {}, Peers::kNeighbour, std::min(n.ranks, 3.0) * n.kv(), 2 * n.gradients(), partial_results(n)};
   work.forward = {{1, forward, 0, n.kv()},
@@ -61,7 +61,7 @@ Work ring(const Attention& layer, int64_t ranks) {
 // block is attended.
 Work ring_after_all_gather(const Attention& layer, int64_t ranks) {
   const Shard n(layer, ranks);
-  if (ranks == 1) return alone(n, Peers::kEverybody, n.kv());
+  if (ranks == 1) return alone(n, Peers::kEverybody);
   const double forward = n.forward / n.ranks, backward = n.backward / n.ranks;
   Work work{{}, {}, Peers::kEverybody, (n.ranks + 1) * n.kv(), 3 * n.gradients(), partial_results(n)};
   work.forward = {{1, 0, 0, n.others * n.kv()}, {1, forward, 0, 0}, {n.others, forward, n.merged(), 0}};
@@ -182,6 +182,7 @@ const std::map<std::string, PlannedStrategy>& planned_strategies() {
                                                             {"ring:allgather", {never, ring_after_all_gather}},
                                                             {"ring:p2p", {never, ring}},
                                                             {"ulysses", ulysses_in(1)},
+                                                            {"ulysses[2]", ulysses_in(2)},
                                                             {"ulysses[4]", ulysses_in(4)}};
   return table;
 }
