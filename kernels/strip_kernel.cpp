@@ -128,13 +128,12 @@ Gradients StripKernel::by_members(
     const Call& call, const Saved& saved,
     const std::function<Gradients(const Call&, const Saved&, const at::Tensor& dq)>& alike) {
   const int64_t kv_heads = call.k.size(1), group = call.q.size(1) / kv_heads;
-  const at::Tensor dq = at::empty(call.q.sizes(), call.q.options());
-  if (group == 1) return alike(call, saved, dq);
+  if (group == 1) return alike(call, saved, {});
   const at::ScalarType wide = accumulation_type(call.q.scalar_type());
   const auto empty = [&](const at::Tensor& x) {
     return at::empty(x.sizes(), call.q.options().dtype(wide));
   };
-  const Gradients sum{dq, empty(call.k), empty(call.v)};
+  const Gradients sum{at::empty(call.q.sizes(), call.q.options()), empty(call.k), empty(call.v)};
   for (int64_t b = 0; b < call.q.size(0); ++b) {
     const auto members = [&](const at::Tensor& x) {  // [group, kv_heads, ...]
       return x.defined() ? x[b].unflatten(0, {kv_heads, group}).transpose(0, 1) : x;
@@ -144,7 +143,7 @@ Gradients StripKernel::by_members(
     };
     const Gradients each =
         alike({call.strip, call.scale, members(call.q), shared(call.k), shared(call.v)},
-              {members(saved.o), members(saved.lse), members(saved.d), members(saved.d_o)}, members(dq));
+              {members(saved.o), members(saved.lse), members(saved.d), members(saved.d_o)}, members(sum.dq));
     sum.dk[b].copy_(each.dk.sum(0, false, wide));
     sum.dv[b].copy_(each.dv.sum(0, false, wide));
   }

@@ -37,7 +37,7 @@ class StripKernel : public AttentionKernel {
   // For libraries that add up the gradients of a query group in 16 bits: `alike` is called with as
   // many key-value heads as query heads, the members of a group being the batch, which share K and
   // V by a batch stride of 0; their gradients of K and V are added up in the accumulation type. Those of
-  // queries it writes into `dq`, of the dtype of q.
+  // queries it writes into `dq`, of the dtype of q, where that is defined.
   static Gradients by_members(
       const Call& call, const Saved& saved,
       const std::function<Gradients(const Call&, const Saved&, const at::Tensor& dq)>& alike);

@@ -31,7 +31,7 @@ struct Shard {
 
 std::optional<std::string> never(const Attention&, int64_t) { return std::nullopt; }
 
-// One rank has everything; of a ring a copy of K and V.
+// One rank has everything.
 Work alone(const Shard& n, Peers peers) {
   return {{{1, n.forward, 0, 0}}, {{1, n.backward, 0, 0}}, peers, 0, 0, 0};
 }

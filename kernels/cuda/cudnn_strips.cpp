@@ -131,7 +131,7 @@ Gradients CudnnStrips::differentiate(const Call& call, const Saved& saved) const
 Gradients CudnnStrips::whole(const Call& call, const Saved& saved) const {
   return by_members(call, saved, [&](const Call& each, const Saved& its, const at::Tensor& dq) {
     const auto like = [&](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
-    const Gradients result{dq, like(each.k), like(each.v)};
+    const Gradients result{dq.defined() ? dq : like(each.q), like(each.k), like(each.v)};
     in_parts({each.strip, each.scale, each.q, each.k, each.v}, {its.o, packed(its.lse), its.d_o},
              {result.dq, result.dk, result.dv}, dq_ == DQ::kRepeats);
     return result;

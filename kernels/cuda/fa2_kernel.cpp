@@ -55,7 +55,7 @@ class Fa2 final : public StripKernel {
           turned(its.d_o), turned(each.q), turned(each.k), turned(each.v), turned(its.o),
           its.lse.contiguous(), none, none, each.strip.rows, each.strip.columns, 0.0,
           causal(each.strip), random, random, each.scale, left(each.strip), right(each.strip));
-      return {into.copy_(turned(dq)), turned(dk), turned(dv)};
+      return {into.defined() ? into.copy_(turned(dq)) : turned(dq), turned(dk), turned(dv)};
     });
   }
 

@@ -27,7 +27,7 @@ class Rounding final : public StripLibrary {
       const Gradients term =
           StripLibrary::differentiate(wide(call), {its.o.to(at::kFloat), its.lse, its.d, its.d_o.to(at::kFloat)});
       const auto rounded = [&](const at::Tensor& x) { return x.to(call.q.scalar_type()); };
-      return Gradients{dq.copy_(term.dq), rounded(term.dk), rounded(term.dv)};
+      return Gradients{dq.defined() ? dq.copy_(term.dq) : rounded(term.dq), rounded(term.dk), rounded(term.dv)};
     });
   }
 
