@@ -9,6 +9,7 @@
 #include "parity/faults/fault.h"
 #include "parity/faults/self_test/demands.h"
 #include "parity/judge/judging.h"
+#include "parity/judge/verdict.h"
 
 namespace ringcheck::parity {
 
@@ -37,6 +38,12 @@ void examine_sample(int64_t sample, const AskOracle& judge, SelfTest& result);
 // without it.
 using DrawOracles = std::function<std::vector<std::string>(const Case& test, const Subject& subject)>;
 void examine_draws(const DrawOracles& draw, SelfTest& result);
+
+// Does a case end as it is to: a rank that fails is a crash, one that waits for what nobody sends a hang, a subject that
+// refuses it not supported, and does the verdict say why? By a deadline of 100 ms.
+using VerifyCase = std::function<Verdict(const Case& test, const SharedSubject& subject)>;
+Verdict verify_shortly(const Case& test, const SharedSubject& subject);
+void examine_failures(const VerifyCase& verify, SelfTest& result);
 
 // Before any case is judged, where it is judged: all of the above for the oracles that these cases
 // will ask, the judge's own arithmetic, the reference and the closed forms against what is known.

@@ -51,6 +51,10 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
   examine_draws(drawn_oracles, draws);
   EXPECT_THAT(draws.failures, IsEmpty());
   EXPECT_GE(draws.demands, 40);
+  SelfTest failures;
+  examine_failures(verify_shortly, failures);
+  EXPECT_THAT(failures.failures, IsEmpty());
+  EXPECT_EQ(failures.demands, 6);
   SelfTest forms;
   examine_closed_forms(forms);
   EXPECT_THAT(forms.failures, IsEmpty());
@@ -68,6 +72,25 @@ TEST(SelfTest, SeesARelationThatIsNeverDrawn) {
     return names;
   }, but_one);
   EXPECT_THAT(but_one.failures, Contains(HasSubstr("key-order is drawn by none of")));
+}
+
+// How a case ends, mistaken, and without a reason.
+TEST(SelfTest, SeesAnEndThatIsMistaken) {
+  const auto failures_with = [](const std::function<void(Verdict&)>& change) {
+    SelfTest test;
+    examine_failures([&](const Case& one, const SharedSubject& subject) {
+      Verdict verdict = verify_shortly(one, subject);
+      change(verdict);
+      return verdict;
+    }, test);
+    return test.failures;
+  };
+  const auto swapped = failures_with([](Verdict& verdict) {
+    if (verdict.status == Status::kHang) verdict.status = Status::kCrash;
+    else if (verdict.status == Status::kCrash) verdict.status = Status::kHang;
+  });
+  EXPECT_EQ(swapped.size(), 2U);
+  EXPECT_EQ(failures_with([](Verdict& verdict) { verdict.reason.clear(); }).size(), 3U);
 }
 
 // A clean outcome, and a spoilt one.

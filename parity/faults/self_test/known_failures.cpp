@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "parity/faults/self_test/plain_subject.h"
+#include "parity/faults/self_test/self_test.h"
+#include "parity/judge/runner.h"
+
+namespace ringcheck::parity {
+namespace {
+
+constexpr const char* kWhy = "planted to see how a case ends";
+constexpr int kFailing = 1;  // the rank
+
+// One of whose ranks does not come to an end.
+class Ends final : public Subject {
+ public:
+  explicit Ends(Status how) : how_(how) {}
+
+  std::optional<std::string> refuses(const Case&) const override {
+    return how_ == Status::kNotSupported ? std::optional<std::string>(kWhy) : std::nullopt;
+  }
+  Promise promise(const Case& test) const override { return plain::subject().promise(test); }
+  RankOutput run(Communicator& comm, const Case&, const RankInput& input) const override {
+    if (comm.rank() == kFailing && how_ == Status::kCrash) throw std::runtime_error(kWhy);
+    const int nobody = comm.rank() == kFailing ? 0 : kFailing;
+    comm.transfer({}, {{at::empty_like(input.local.q), nobody}}, {"wait for nobody"}).wait();
+    throw std::logic_error("nobody sends anything");
+  }
+
+ private:
+  Status how_;
+};
+
+}  // namespace
+
+Verdict verify_shortly(const Case& test, const SharedSubject& subject) {
+  RunOptions options;
+  options.deadline = std::chrono::milliseconds(100);
+  options.subject = subject;
+  return verify(test, options);
+}
+
+void examine_failures(const VerifyCase& verify, SelfTest& result) {
+  const Case test = parse_case("ring:p2p/causal/P3/hq2/hkv1/s12/d4");
+  for (const Status how : {Status::kCrash, Status::kHang, Status::kNotSupported}) {
+    const Verdict verdict = verify(test, std::make_shared<Ends>(how));
+    result.demand(verdict.status == how, c10::str("a case that is to end as ", to_text(how), " ended as ", to_text(verdict.status)));
+    const bool says = how == Status::kHang ? !verdict.reason.empty() : verdict.reason.find(kWhy) != std::string::npos;
+    result.demand(says, c10::str("a case that ended as ", to_text(how), " does not say why: ", verdict.reason));
+  }
+}
+
+}  // namespace ringcheck::parity
