@@ -25,6 +25,15 @@ std::vector<Positions> woven(const Case& test) {
   return shards;
 }
 
+// Each rank holds three runs with gaps of unlike lengths between them: 0, 3 and 4 of rank 0 of two.
+std::vector<Positions> gaps(const Case& test) {
+  const int64_t ranks = test.world, length = (test.seq + 3 * ranks - 1) / (3 * ranks);
+  std::vector<Positions> shards;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    shards.push_back({{rank * length, length}, {(2 * ranks - 1 - rank) * length, length}, {(2 * ranks + rank) * length, length}});
+  return shards;
+}
+
 bool takes(const Case& test, const Layout& layout) {
   Plan plan = plan_of(test);
   plan.layout = layout;
@@ -38,7 +47,7 @@ std::vector<Run> runs(const Case& test) {
   const std::vector<Positions> mixed = woven(test);
   const Layout apart{own.queries, cut_otherwise(test)}, both{mixed, mixed}, queries{mixed, own.keys};
   std::vector<Run> list;
-  for (const Layout& layout : {apart, takes(test, both) ? both : queries})
+  for (const Layout& layout : {apart, takes(test, both) ? both : queries, Layout::of_both(gaps(test))})
     if (takes(test, layout)) {
       list.push_back({test});
       list.back().layout = layout;
@@ -59,7 +68,7 @@ OracleVerdict judge(const Evidence& e) {
 const Oracles::Add registered{
     "layouts",
     {.proves = "queries and keys may be cut unlike each other, and each rank may hold runs that lie "
-               "between each other: F stays right",
+               "between each other, or leave unlike gaps: F stays right",
      .judge = judge, .variations = runs, .cost = "further runs, and parity of each",
      .demand = {.any_layout = true}}};
 

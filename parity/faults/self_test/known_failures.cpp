@@ -10,6 +10,7 @@
 #include "parity/faults/self_test/plain_subject.h"
 #include "parity/faults/self_test/self_test.h"
 #include "parity/judge/runner.h"
+#include "parity/subject/out_of_memory.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -37,6 +38,15 @@ class Ends final : public Subject {
   Status how_;
 };
 
+// The reference has no memory left: nobody knows whether the subject is right.
+Verdict verify_without_memory(const Case& test) {
+  RunOptions options;
+  options.observer = [](int, const Operation& operation) {
+    if (std::string(operation.name) == "judge") throw OutOfMemory(kWhy);
+  };
+  return verify(test, options);
+}
+
 }  // namespace
 
 Verdict verify_shortly(const Case& test, const SharedSubject& subject) {
@@ -54,6 +64,7 @@ void examine_failures(const VerifyCase& verify, SelfTest& result) {
     const bool says = how == Status::kHang ? !verdict.reason.empty() : verdict.reason.find(kWhy) != std::string::npos;
     result.demand(says, c10::str("a case that ended as ", to_text(how), " does not say why: ", verdict.reason));
   }
+  result.demand(verify_without_memory(test).status == Status::kInconclusive, "a case that the reference had no memory for is not inconclusive");
 }
 
 }  // namespace ringcheck::parity

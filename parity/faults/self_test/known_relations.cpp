@@ -88,7 +88,7 @@ const std::map<std::string, Known> kRelations{
     {"key-order", {"k v"}},
     {"key-shift", {"k; k", "dk dv lse o"}},
     {"larger-batch", {"b3 hq6 hkv3 q k v dO"}},
-    {"layouts", {"layout; layout"}},
+    {"layouts", {"layout; layout; layout"}},
     {"leak", {"calls", ""}},
     {"memory-growth", {"P4 s8 q k v dO", ""}},
     {"other-values", {"seed2 q k v dO", ""}},

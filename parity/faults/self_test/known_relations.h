@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace ringcheck::parity {
 // compare? Nothing is demanded of one that is not known.
 void examine_relation(const std::string& oracle, const std::vector<Run>& runs, const Case& test,
                       const Problem& problem, const OracleVerdict& clean, SelfTest& result);
+
+// Does one without further runs judge all of the tensors that it is known to judge? Its verdict alone says what it claims.
+void examine_claims(const std::string& oracle, const std::set<std::string>& names, SelfTest& result);
 
 bool is_known_relation(const std::string& oracle);
 

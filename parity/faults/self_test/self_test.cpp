@@ -64,6 +64,7 @@ class Examination {
     if (oracle_.variations)
       examine_relation(name_, runs_, known_.test, known_.problem, clean, result_);
     const std::set<std::string> names = passed(claims);
+    examine_claims(name_, names, result_);
     if (claims.contract)
       miscount();
     else if (name_ == "leak")
@@ -110,10 +111,12 @@ class Examination {
         if (wrong.seen <= closest)
           demand(judged(wrong.outcome) == Status::kFail,
                  c10::str("accepted ", tensor, " replaced: ", wrong.how));
-    Outcome padded = known_.clean;
-    padded.ranks.back().wrong_pads.back() = 1;
-    if (name_ == "parity")
-      demand(judged(padded) == Status::kFail, "accepted a pad that holds something");
+    for (size_t rank = 0; name_ == "parity" && rank < known_.clean.ranks.size(); ++rank)
+      for (size_t tensor = 0; tensor < known_.clean.ranks[rank].wrong_pads.size(); ++tensor) {
+        Outcome padded = known_.clean;
+        padded.ranks[rank].wrong_pads[tensor] = 1;
+        demand(judged(padded) == Status::kFail, c10::str("accepted a pad of rank ", rank, " that holds something"));
+      }
   }
   void look_at_runs(const std::set<std::string>& names) const {
     if (name_ == "device-order")
@@ -142,8 +145,7 @@ class Examination {
       x = x.clone();
       at::Tensor last = x.view(-1)[-1];
       last.copy_(last.nextafter(at::full_like(last, 1e3)));
-      const Evidence moved{known_.test,  plain::subject(), known_.problem,
-                           known_.clean, others,           [] {}};
+      const Evidence moved{known_.test, plain::subject(), known_.problem, known_.clean, others, [] {}};
       demand(judge_(oracle_, moved).status == Status::kFail,
              "accepted another last bit of " + tensor);
     }
@@ -217,16 +219,20 @@ class Examination {
     }
   }
   void leak() const {
-    std::vector<Outcome> others = others_;
-    others.front().ranks.back().grown_bytes = 8;
-    const Evidence grown{known_.test,  plain::subject(), known_.problem,
-                         known_.clean, others,           [] {}};
-    demand(judge_(oracle_, grown).status == Status::kFail, "accepted a last rank that holds more");
+    for (size_t rank = 0; rank < others_.front().ranks.size(); ++rank) {
+      std::vector<Outcome> others = others_;
+      others.front().ranks[rank].grown_bytes = 8;
+      const Evidence grown{known_.test, plain::subject(), known_.problem, known_.clean, others, [] {}};
+      demand(judge_(oracle_, grown).status == Status::kFail, c10::str("accepted that rank ", rank, " holds more"));
+    }
   }
   void lose() const {
-    Outcome wrong = known_.clean;
-    wrong.missing = {"rank 2: dv"};
-    demand(judged(wrong) == Status::kFail, "accepted that a tensor is missing");
+    for (size_t rank = 0; rank < known_.clean.ranks.size(); ++rank)
+      for (const NamedTensor& named : kTensors) {
+        Outcome wrong = known_.clean;
+        wrong.missing = {c10::str("rank ", rank, ": ", named.name)};
+        demand(judged(wrong) == Status::kFail, "accepted that a tensor is missing");
+      }
   }
   void miscount() const {
     for (const Miscounted& wrong : miscounted(known_.clean)) {
@@ -234,23 +240,25 @@ class Examination {
       const std::string rank = c10::str("rank ", wrong.rank, " ");
       const auto names_it = [&](const std::string& finding) { return finding.starts_with(rank); };
       demand(verdict.status == Status::kFail, "accepted " + wrong.how);
-      demand(std::ranges::any_of(verdict.findings, names_it),
-             "did not name the rank of " + wrong.how);
+      demand(std::ranges::any_of(verdict.findings, names_it), "did not name the rank of " + wrong.how);
     }
     Outcome wrong = known_.clean;
     wrong.ranks = known_.before.ranks;
     demand(oracle_.variations || judged(wrong) == Status::kFail,
            "accepted the counters of the case before");
     wrong.ranks = known_.clean.ranks;
-    wrong.ranks.back().peak_bytes += int64_t{1} << 40;
-    demand(oracle_.variations || judged(wrong) == Status::kFail, "accepted a peak without a limit");
-    for (Stock RankCounts::*stock : {&RankCounts::forward_stock, &RankCounts::backward_stock})
-      for (size_t stage = 0; stage < kStages; ++stage) {
-        wrong.ranks = known_.clean.ranks;
-        (wrong.ranks.back().*stock).peaks[stage] += int64_t{1} << 40;
-        demand(oracle_.variations || judged(wrong) == Status::kFail,
-               "accepted a stage without a limit");
-      }
+    for (size_t rank = 0; rank < wrong.ranks.size(); ++rank) {
+      wrong.ranks = known_.clean.ranks;
+      wrong.ranks[rank].peak_bytes += int64_t{1} << 40;
+      demand(oracle_.variations || judged(wrong) == Status::kFail, c10::str("accepted a peak of rank ", rank, " without a limit"));
+      for (Stock RankCounts::*stock : {&RankCounts::forward_stock, &RankCounts::backward_stock})
+        for (size_t stage = 0; stage < kStages; ++stage) {
+          wrong.ranks = known_.clean.ranks;
+          (wrong.ranks[rank].*stock).peaks[stage] += int64_t{1} << 40;
+          demand(oracle_.variations || judged(wrong) == Status::kFail,
+                 c10::str("accepted a stage of rank ", rank, " without a limit"));
+        }
+    }
   }
 
   const Known& known_;

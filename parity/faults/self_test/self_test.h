@@ -45,6 +45,10 @@ using VerifyCase = std::function<Verdict(const Case& test, const SharedSubject& 
 Verdict verify_shortly(const Case& test, const SharedSubject& subject);
 void examine_failures(const VerifyCase& verify, SelfTest& result);
 
+// What the oracles are given and what is said of it together: rotated q and k of the case and of its further runs, a tensor
+// that is missing, the limits of the conservation laws and of rotated elements, the spread of LSE, and what pads hold.
+void examine_judged(SelfTest& result);
+
 // Before any case is judged, where it is judged: all of the above for the oracles that these cases
 // will ask, the judge's own arithmetic, the reference and the closed forms against what is known.
 // Their devices are test_devices_of()'s. Throws SelfTestFailed, which says what first was wrong.

@@ -32,6 +32,7 @@ void test_before(const std::vector<Case>& cases, const Judging& judging, const A
   if (judging.drawn)
     examine_draws(drawn_oracles, result);
   examine_failures(verify_shortly, result);
+  examine_judged(result);
   examine_truth(true_judgement, result);
   examine_closed_forms(result);
   if (!result.failures.empty()) {

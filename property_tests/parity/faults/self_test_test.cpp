@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 
+#include "parity/faults/self_test/known_relations.h"
 #include "parity/faults/self_test/known_truths.h"
 #include "parity/faults/self_test/known_verdicts.h"
 #include "parity/judge/device_test.h"
@@ -54,7 +55,11 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
   SelfTest failures;
   examine_failures(verify_shortly, failures);
   EXPECT_THAT(failures.failures, IsEmpty());
-  EXPECT_EQ(failures.demands, 6);
+  EXPECT_EQ(failures.demands, 7);
+  SelfTest together;
+  examine_judged(together);
+  EXPECT_THAT(together.failures, IsEmpty());
+  EXPECT_GE(together.demands, 25);
   SelfTest forms;
   examine_closed_forms(forms);
   EXPECT_THAT(forms.failures, IsEmpty());
@@ -91,6 +96,17 @@ TEST(SelfTest, SeesAnEndThatIsMistaken) {
   });
   EXPECT_EQ(swapped.size(), 2U);
   EXPECT_EQ(failures_with([](Verdict& verdict) { verdict.reason.clear(); }).size(), 3U);
+}
+
+// One that leaves a tensor out of what it claims says nothing wrong of the others.
+TEST(SelfTest, SeesAnOracleThatClaimsLess) {
+  for (const char* name : {"census", "constant-v", "equal-keys", "ownership", "parity", "rope", "rope-norms", "routing", "routing-gradients", "snap"}) {
+    const SelfTest test = self_test(at::kDouble, {name}, judge_plainly);
+    EXPECT_THAT(test.failures, IsEmpty()) << name;
+    SelfTest fewer;
+    examine_claims(name, {}, fewer);
+    EXPECT_EQ(fewer.failures.size(), 1U) << name;
+  }
 }
 
 // A clean outcome, and a spoilt one.
