@@ -100,6 +100,33 @@ TEST(Refusals, AKernelsRefusalIsPassedOn) {
               testing::HasSubstr("dim_v"));
 }
 
+// What was accepted once says nothing of other tensors, whatever they differ in.
+TEST(Refusals, WhatIsRememberedIsOfTheSameTensorsAlone) {
+  const auto after_accepted = [](const parity::Case& test, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+    return on_every_rank(test.world, [&](Communicator& comm) -> std::string {
+      ContextParallel attention(comm, parity::options_of(test));
+      const at::Tensor accepted = at::zeros({1, 6, 4, 4});
+      attention.forward(accepted, accepted, accepted);
+      try {
+        attention.forward(q, k, v);
+      } catch (const std::invalid_argument& error) {
+        return error.what();
+      }
+      return "";
+    }).front();
+  };
+  parity::Case flash = small(), heads = small();
+  flash.kernel = "flash";
+  heads.strategy = "ulysses";
+  heads.arguments = "";
+  flash.q_heads = flash.kv_heads = heads.q_heads = heads.kv_heads = 6;
+  const at::Tensor six = at::zeros({1, 6, 4, 4}), two = at::zeros({1, 2, 4, 4}), longer = at::zeros({1, 6, 4, 7});
+  EXPECT_THAT(after_accepted(flash, six, six, longer), testing::HasSubstr("dim_v"));
+  EXPECT_THAT(after_accepted(flash, six.to(at::kInt), six.to(at::kInt), six.to(at::kInt)), testing::HasSubstr("flash"));
+  EXPECT_THAT(after_accepted(heads, six, two, two), testing::HasSubstr("kv-heads 2"));
+  EXPECT_THAT(after_accepted(heads, two, two, two), testing::HasSubstr("heads 2"));
+}
+
 TEST(Refusals, RopeOfAnOddDimIsRefused) {
   parity::Case test = small();
   test.rope.pairing = Rope::Pairing::kHalf;
