@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <stdexcept>
 
 #include "parity/faults/self_test/plain_subject.h"
 #include "parity/faults/self_test/self_test.h"
@@ -66,6 +66,28 @@ void examine_turning(SelfTest& result) {
   }
 }
 
+// Promises arithmetic so rough that nothing can be said of O.
+class Rough final : public Subject {
+ public:
+  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
+  Promise promise(const Case& test) const override {
+    Promise promise = plain::subject().promise(test);
+    promise.contract.u_o = 1;
+    return promise;
+  }
+  RankOutput run(Communicator&, const Case&, const RankInput&) const override { throw std::logic_error("plain loops answer for no rank"); }
+};
+
+// A data family has no signal in some tensors alone: of the others it is inconclusive that a zero would pass.
+void examine_silence(SelfTest& result) {
+  const Known known(parse_case("equal-keys/causal/P3/b1/hq2/hkv1/s15/d4/dv4/float32"));
+  const Rough rough;
+  const Verdict verdict = judged({known.test, rough, {"parity"}}, known.problem, {known.clean, {}, {}, {}});
+  for (const TensorVerdict& tensor : verdict.oracles.at(0).tensors)
+    if (tensor.tensor == "o")
+      result.demand(tensor.status == Status::kInconclusive, "an O that a zero would pass for is " + to_text(tensor.status));
+}
+
 // Each law on both sides of its limit.
 void examine_conservation(SelfTest& result) {
   const Known known(parse_case("causal/P3/b2/hq4/hkv2/s15/d4/dv6/float32"));
@@ -113,6 +135,7 @@ void examine_pads(SelfTest& result) {
 void examine_judged(SelfTest& result) {
   examine_what_joins(result);
   examine_turning(result);
+  examine_silence(result);
   examine_conservation(result);
   examine_pads(result);
   const at::Tensor spread = spread_of_lse(parse_case("equal-keys/causal/P1/hq1/hkv1/s9/d4"), 0, {0, 3, 8});

@@ -106,12 +106,12 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
       list.push_back({c10::str(what, " of rank ", rank, " off by ", by), rank, std::move(wrong)});
     };
     for (const int64_t by : {1, -1}) {
-      for (Counters RankCounts::*pass : {&RankCounts::forward, &RankCounts::backward})
-        for (int64_t Counters::*counter :
-             {&Counters::bytes_sent, &Counters::bytes_received, &Counters::messages,
-              &Counters::pairs, &Counters::flops, &Counters::steps, &Counters::unwaited})
+      for (const auto& [in_pass, pass] : {std::pair("forward ", &RankCounts::forward), {"backward ", &RankCounts::backward}})
+        for (const auto& [name, counter] :
+             {std::pair("bytes sent", &Counters::bytes_sent), {"bytes received", &Counters::bytes_received}, {"messages", &Counters::messages},
+              {"pairs", &Counters::pairs}, {"FLOPs", &Counters::flops}, {"steps", &Counters::steps}, {"messages that nobody waits for", &Counters::unwaited}})
           off(
-              "a counter", [&](RankRecord& r) -> int64_t& { return r.*pass.*counter; }, by);
+              c10::str(in_pass, name), [&, pass = pass, counter = counter](RankRecord& r) -> int64_t& { return r.*pass.*counter; }, by);
       for (Counters RankCounts::*pass : {&RankCounts::forward, &RankCounts::backward})
         off(
             "the steps while a message is under way",
@@ -120,10 +120,10 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
         for (size_t head = 0; head < (clean.ranks.at(rank).*heads).size(); ++head)
           off(
               "the pairs of a head", [=](RankRecord& r) -> int64_t& { return (r.*heads).at(head); }, by);
-      for (int64_t RankCounts::*counter :
-           {&RankCounts::bytes_sent, &RankCounts::bytes_received, &RankCounts::messages})
+      for (const auto& [name, counter] : {std::pair("bytes sent", &RankCounts::bytes_sent), {"bytes received", &RankCounts::bytes_received},
+                                          {"messages", &RankCounts::messages}})
         off(
-            "a counter of the whole call", [=](RankRecord& r) -> int64_t& { return r.*counter; }, by);
+            c10::str(name, " in all"), [counter = counter](RankRecord& r) -> int64_t& { return r.*counter; }, by);
       for (Stock RankCounts::*stock : {&RankCounts::forward_stock, &RankCounts::backward_stock})
         for (int64_t Stock::*held : {&Stock::attending, &Stock::after})
           off(
@@ -136,10 +136,10 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
           "the bytes held of the dK and dV that travel home", [](RankRecord& r) -> int64_t& { return r.traveller_bytes; }, by);
       for (size_t peer = 0; peer < clean.ranks.size(); ++peer) {
         off(
-            "the bytes sent to a peer",
+            c10::str("the bytes sent to rank ", peer),
             [=](RankRecord& r) -> int64_t& { return r.sent_to.at(peer); }, by);
         off(
-            "the bytes received from a peer",
+            c10::str("the bytes received from rank ", peer),
             [=](RankRecord& r) -> int64_t& { return r.received_from.at(peer); }, by);
       }
     }
