@@ -208,8 +208,9 @@ TensorVerdict charted(const Promise& promise, TensorVerdict verdict) {
   const bool expected = verdict.chart == Status::kPass && verdict.bias_status == Status::kPass;
   if (expected || verdict.status == Status::kFail) return verdict;
   verdict.status = Status::kFail;
-  verdict.worst = c10::str("RMS z ", verdict.rms_z, " or bias ", verdict.bias,
-                           " is not what this kernel's calibration expects");
+  const bool looser = verdict.chart == Status::kFail && verdict.rms_z < chart->rms_mean;
+  verdict.worst = c10::str("RMS z ", verdict.rms_z, " or bias ", verdict.bias, " is not what this kernel's calibration expects: ",
+                           chart->rms_mean, ", ", chart->bias_mean, looser ? "; smaller errors than ever: a bound or the contract may be too loose" : "");
   return verdict;
 }
 

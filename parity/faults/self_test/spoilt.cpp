@@ -6,6 +6,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
+#include <utility>
 
 #include "parity/faults/self_test/plain_subject.h"
 #include "parity/judge/comparison.h"
