@@ -55,6 +55,13 @@ SharedSubject with_block_delta() {
   });
 }
 
+// Of a kernel that is given D.
+SharedSubject with_delta(const std::function<at::Tensor(const at::Tensor& d)>& change) {
+  return with_saved([change](Saved& saved, const Case&) {
+    if (saved.d.defined()) saved.d = change(saved.d);
+  });
+}
+
 const Named kScores{.tensors = {"dq", "dk"}};
 const Named kAll{.tensors = {"dq", "dk", "dv"}};
 
@@ -97,13 +104,13 @@ const FaultGroup group{"backward", {
     .operators = {"M20"}, .stands_for = "D = 0",
     .wrong = "the backward pre-process is left out: D = 0",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
-    .subject = with_saved([](Saved& saved, const Case&) { saved.d = at::zeros_like(saved.d); }),
+    .subject = with_delta([](const at::Tensor& d) { return at::zeros_like(d); }),
     .moot_with = cases::kOwnDelta}},
   {"delta_of_another_head", {
     .operators = {"M20"}, .stands_for = "flash-linear-attention#1115",
     .wrong = "the pre-process misses the head offset: D of the head before",
     .site = Site::kKernel, .cases = {cases::kCausal}, .names = kScores,
-    .subject = with_saved([](Saved& saved, const Case&) { saved.d = saved.d.roll(1, 1); }),
+    .subject = with_delta([](const at::Tensor& d) { return d.roll(1, 1); }),
     .moot_with = cases::kOwnDelta}},
   {"gradient_scale_missing_in_dk", {
     .operators = {"M53"}, .stands_for = "missing scale",

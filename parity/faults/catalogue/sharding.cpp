@@ -79,7 +79,7 @@ SharedSubject heads_modulo() {
       back[order[h]] = h;
     }
     const auto select = [](at::Tensor& x, const std::vector<int64_t>& heads) {
-      x = x.index_select(1, at::tensor(heads, at::kLong).to(x.device()));
+      if (x.defined()) x = x.index_select(1, at::tensor(heads, at::kLong).to(x.device()));
     };
     return AroundKernel{
         [=](KernelCall& call) {
