@@ -41,8 +41,10 @@ struct Sizes {
   }
   int64_t cleared_v() const { return pads > 0 ? keys * dim_v * e : 0; }
   int64_t cleared_d_o() const { return pads > 0 ? rows * dim_v * e : 0; }
-  // While D = rowsum(dO * O) is computed, D included: of all queries, or, as many at most, of some heads.
-  int64_t products() const { return (converts ? 3 : 1) * rows * dim_v * wide + rows * wide; }
+  // D = rowsum(dO * O), if the kernel takes it, and what computing it takes, D included: of all queries, or, as many at
+  // most, of some heads.
+  int64_t d() const { return d_bytes(test, rows); }
+  int64_t products() const { return d() == 0 ? 0 : (converts ? 3 : 1) * rows * dim_v * wide + d(); }
 };
 
 // Numbers that are tensors, and what else is small.
@@ -117,7 +119,7 @@ void prepare(const Sizes& n, ExpectedCounters& expected) {
 // Returns the largest of its calls.
 int64_t attend(const Case& test, const Sizes& n, ExpectedCounters& expected) {
   const Plan plan = plan_of(test);
-  const int64_t d = expected.one_d ? 0 : n.rows * n.wide, products = expected.one_d ? 0 : n.products();
+  const int64_t d = expected.one_d ? 0 : n.d(), products = expected.one_d ? 0 : n.products();
   int64_t largest = 0;
   for (const ExpectedStep& step : expected.steps) {
     const CallBytes call = call_bytes(plan, test, step.block);
