@@ -50,7 +50,7 @@ AroundKernel widen_across_shards(Communicator&, const Case&) {
 }
 
 at::Tensor heads(const at::Tensor& x, const at::Tensor& order) {
-  return x.index_select(1, order.to(x.device()));
+  return x.defined() ? x.index_select(1, order.to(x.device())) : x;
 }
 
 // The order in which the right map of heads is that by h % kv_heads.

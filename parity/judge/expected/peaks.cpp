@@ -138,7 +138,7 @@ void finish(const Case& test, const Sizes& n, ExpectedCounters& expected) {
   const int64_t saved = expected.forward_stock.after;
   raise(expected.forward_stock.peak(Stage::kFinish),
         {saved + (n.converts && !expected.result.rounded_o ? n.rows * n.dim_v * n.wide : 0)});
-  const int64_t held = saved + n.rows * n.wide + n.cleared_d_o();
+  const int64_t held = saved + n.cleared_d_o();
   if (expected.result.finished_gradients) {
     raise(expected.backward_stock.peak(Stage::kFinish),
           {held + n.rows * n.dim * n.e + kv_block_bytes(test)});
