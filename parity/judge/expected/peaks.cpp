@@ -41,10 +41,11 @@ struct Sizes {
   }
   int64_t cleared_v() const { return pads > 0 ? keys * dim_v * e : 0; }
   int64_t cleared_d_o() const { return pads > 0 ? rows * dim_v * e : 0; }
-  // D = rowsum(dO * O), if the kernel takes it, and what computing it takes, D included: of all queries, or, as many at
-  // most, of some heads.
-  int64_t d() const { return d_bytes(test, rows); }
-  int64_t products() const { return d() == 0 ? 0 : (converts ? 3 : 1) * rows * dim_v * wide + d(); }
+  // While D = rowsum(dO * O) of so many queries is computed, if the kernel takes it, D included.
+  int64_t products(int64_t vectors) const {
+    const int64_t d = d_bytes(test, vectors);
+    return d == 0 ? 0 : (converts ? 3 : 1) * vectors * dim_v * wide + d;
+  }
 };
 
 // Numbers that are tensors, and what else is small.
@@ -111,21 +112,27 @@ void prepare(const Sizes& n, ExpectedCounters& expected) {
         {n.preparing(n.rows), q + v + n.preparing(n.keys), q + v + k + block,
          expected.steps.front().forward.preparing});
   raise(expected.backward_stock.peak(Stage::kPrepare),
-        {expected.forward_stock.after + n.cleared_d_o() + (expected.one_d ? n.products() : 0),
+        {expected.forward_stock.after + n.cleared_d_o() + (expected.one_d ? n.products(n.rows) : 0),
          expected.steps.front().backward.preparing});
+}
+
+// Vectors of q of a block, over batch and heads.
+int64_t queries_of(const Case& test, const ExpectedBlock& block) {
+  const int64_t positions = block.queries == ExpectedBlock::kSequence ? test.seq : slots_of_rank(test);
+  return test.batch * test.q_heads / block.parts * positions;
 }
 
 // While blocks are attended, and between them.
 // Returns the largest of its calls.
 int64_t attend(const Case& test, const Sizes& n, ExpectedCounters& expected) {
   const Plan plan = plan_of(test);
-  const int64_t d = expected.one_d ? 0 : n.d(), products = expected.one_d ? 0 : n.products();
   int64_t largest = 0;
   for (const ExpectedStep& step : expected.steps) {
     const CallBytes call = call_bytes(plan, test, step.block);
+    const int64_t vectors = expected.one_d ? 0 : queries_of(test, step.block), d = d_bytes(test, vectors);
     raise(largest, {call.forward, call.backward});
     raise(expected.forward_stock.peak(Stage::kAttend), {step.forward.attending + call.forward});
-    raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + std::max(d + call.backward, products)});
+    raise(expected.backward_stock.peak(Stage::kAttend), {step.backward.attending + std::max(d + call.backward, n.products(vectors))});
     raise(expected.forward_stock.peak(Stage::kCombine), {step.forward.combining});
     raise(expected.backward_stock.peak(Stage::kCombine), {step.backward.combining});
   }
@@ -138,15 +145,14 @@ void finish(const Case& test, const Sizes& n, ExpectedCounters& expected) {
   const int64_t saved = expected.forward_stock.after;
   raise(expected.forward_stock.peak(Stage::kFinish),
         {saved + (n.converts && !expected.result.rounded_o ? n.rows * n.dim_v * n.wide : 0)});
-  const int64_t held = saved + n.cleared_d_o();
   if (expected.result.finished_gradients) {
     raise(expected.backward_stock.peak(Stage::kFinish),
-          {held + n.rows * n.dim * n.e + kv_block_bytes(test)});
+          {saved + n.rows * n.dim * n.e + kv_block_bytes(test)});
     return;
   }
   const Finishing dq = finishing(test, n.rows, n.slots), dk = finishing(test, n.keys, n.slots);
   const int64_t dv = n.converts ? n.keys * n.dim_v * n.e : 0;
-  const int64_t whole = held + query_gradient_bytes(test) + gradient_block_bytes(test);
+  const int64_t whole = saved + query_gradient_bytes(test) + gradient_block_bytes(test);
   raise(expected.backward_stock.peak(Stage::kFinish),
         {whole + dq.takes, whole + dq.leaves + dk.takes, whole + dq.leaves + dk.leaves + dv});
 }
