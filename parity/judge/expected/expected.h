@@ -59,7 +59,7 @@ struct ExpectedCounters {
   std::vector<ExpectedStep> steps;
   ExpectedResult result = {};
   bool packed = true;  // the own K and V are copied into one buffer
-  bool one_d = true;   // D is made once for all blocks, if the kernel takes it, and not by each call
+  bool one_d = false;  // D is made once for all blocks, if the kernel takes it, and not by each call
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   int64_t rounding = 0;  // what the allocator may add to all that is held at a time: an upper bound
   std::vector<int64_t> sent_to, received_from;  // by rank, both passes

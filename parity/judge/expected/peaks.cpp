@@ -182,7 +182,7 @@ void alone(const Case& test, ExpectedCounters& expected) {
   expected.steps = {{{0, 0},
                      {own, own + partial_bytes(test)},
                      {own, own + query_gradient_bytes(test) + gradient_block_bytes(test)}}};
-  expected.packed = expected.one_d = false;
+  expected.packed = false;
 }
 
 Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {

@@ -100,6 +100,7 @@ ExpectedCounters counters(const Case& test, int rank) {
     expected.kv_bytes = std::max(n.under_way(), n.before(0, 0));
     expected.traveller_bytes = gradient + n.going_home();
     expected.result = {.rounded_o = true, .one_gradient_block = true};
+    expected.one_d = true;
   }
   expected.sent_to.assign(test.world, 2 * kv + gradient);
   expected.sent_to[rank] = 0;

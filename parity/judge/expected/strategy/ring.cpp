@@ -47,7 +47,7 @@ void hold(const Case& test, int rank, const ExpectedRotation& moves, bool keep, 
   const int64_t kv = kv_block_bytes(test), last = test.world - 1;
   expected.kv_bytes = moves.kv_held(test.world, last) * kv;
   expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
-  expected.result.one_gradient_block = true;
+  expected.result.one_gradient_block = expected.one_d = true;
   expected.forward_stock.after = expected.backward_stock.after = keep ? expected.kv_bytes : kv;
 }
 
