@@ -18,6 +18,7 @@ class Gather final : public Strategy {
       : comm_(comm), kernel_(plan, comm.ledger()), merge_(plan.merge), keys_(plan.layout.keys) {}
 
   Partial forward(const QBlock& q, const KvBlock& own) override {
+    if (comm_.size() == 1) return kernel_.forward(q, own);  // nothing is sent, and K and V are as they came
     gathered_ = comm_.buffers(own.shape.elements(), own.shape.dtype, MemoryTag::kKv);
     comm_.all_gather(own.packed, gathered_, {"gather kv", 0}).wait();
     Partial sum = kernel_.forward(q, block_of(0, own));
@@ -29,6 +30,7 @@ class Gather final : public Strategy {
   }
 
   Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) override {
+    if (comm_.size() == 1) return kernel_.backward(q, own, saved);
     const KvShape shape = own.shape.in(accumulation_type(own.shape.dtype));
     std::vector<at::Tensor> terms, arrived(comm_.size());
     at::Tensor dq;
