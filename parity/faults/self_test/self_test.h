@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -40,9 +41,9 @@ using DrawOracles = std::function<std::vector<std::string>(const Case& test, con
 void examine_draws(const DrawOracles& draw, SelfTest& result);
 
 // Does a case end as it is to: a rank that fails is a crash, one that waits for what nobody sends a hang, a subject that
-// refuses it not supported, and does the verdict say why? By a deadline of 100 ms.
-using VerifyCase = std::function<Verdict(const Case& test, const SharedSubject& subject)>;
-Verdict verify_shortly(const Case& test, const SharedSubject& subject);
+// refuses it not supported, and does the verdict say why? Takes the 100 ms of a hang.
+using VerifyCase = std::function<Verdict(std::chrono::milliseconds deadline, const Case& test, const SharedSubject& subject)>;
+Verdict verify_within(std::chrono::milliseconds deadline, const Case& test, const SharedSubject& subject);
 void examine_failures(const VerifyCase& verify, SelfTest& result);
 
 // What the oracles are given and what is said of it together: rotated q and k of the case and of its further runs, a tensor

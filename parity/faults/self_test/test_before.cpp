@@ -31,7 +31,7 @@ void test_before(const std::vector<Case>& cases, const Judging& judging, const A
   examine_rules({}, result);
   if (judging.drawn)
     examine_draws(drawn_oracles, result);
-  examine_failures(verify_shortly, result);
+  examine_failures(verify_within, result);
   examine_judged(result);
   examine_truth(true_judgement, result);
   examine_closed_forms(result);

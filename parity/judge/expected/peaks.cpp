@@ -173,7 +173,7 @@ int64_t own_kv_bytes(const Case& test, int rank) {
 }
 
 int64_t d_bytes(const Case& test, int64_t vectors) {
-  return plan_of(test).kernel->takes_d() ? vectors * wide_bytes(test) : 0;
+  return AttentionKernels::at(test.kernel)->takes_d() ? vectors * wide_bytes(test) : 0;
 }
 
 void alone(const Case& test, ExpectedCounters& expected) {

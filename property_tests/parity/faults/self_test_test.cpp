@@ -53,7 +53,7 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
   EXPECT_THAT(draws.failures, IsEmpty());
   EXPECT_GE(draws.demands, 40);
   SelfTest failures;
-  examine_failures(verify_shortly, failures);
+  examine_failures(verify_within, failures);
   EXPECT_THAT(failures.failures, IsEmpty());
   EXPECT_EQ(failures.demands, 7);
   SelfTest together;
@@ -83,8 +83,8 @@ TEST(SelfTest, SeesARelationThatIsNeverDrawn) {
 TEST(SelfTest, SeesAnEndThatIsMistaken) {
   const auto failures_with = [](const std::function<void(Verdict&)>& change) {
     SelfTest test;
-    examine_failures([&](const Case& one, const SharedSubject& subject) {
-      Verdict verdict = verify_shortly(one, subject);
+    examine_failures([&](std::chrono::milliseconds deadline, const Case& one, const SharedSubject& subject) {
+      Verdict verdict = verify_within(deadline, one, subject);
       change(verdict);
       return verdict;
     }, test);
