@@ -4,6 +4,8 @@
 
 #include <c10/cuda/CUDAException.h>
 
+#include <algorithm>
+
 #include "cp/device/cuda/driver.h"
 
 namespace ringcheck {
@@ -11,6 +13,9 @@ namespace {
 
 // An allocation of its own: CUDA exports whole blocks of this size, with whatever else lies in them.
 constexpr size_t kBytes = 2 << 20;
+
+// Operations that the driver takes as one are less than 256.
+constexpr size_t kMostAtOnce = 128;
 
 // Of a slot those of both kinds lie together.
 uint32_t* flag_in(void* memory, Flags::Kind kind, int peer, int peers, int64_t slot) {
@@ -33,13 +38,6 @@ int64_t Flags::slots(int peers) { return static_cast<int64_t>(kBytes / sizeof(ui
 
 uint32_t* Flags::flag(Kind kind, int peer, int64_t slot) const { return flag_in(memory_, kind, peer, peers_, slot); }
 
-void Flags::await(cudaStream_t stream, Kind kind, int peer, uint32_t number, int64_t slot) const {
-  static const auto wait = driver_function<decltype(cuStreamWaitValue32)>("cuStreamWaitValue32");
-  check_driver(wait(stream, address(flag(kind, peer, slot)), number, CU_STREAM_WAIT_VALUE_GEQ),
-               "waiting for a flag");
-  if (slot > 0) write(stream, memory_, kind, peer, peers_, 0, slot);
-}
-
 std::vector<uint32_t> Flags::read(Kind kind) const {
   std::vector<uint32_t> values(peers_);
   C10_CUDA_CHECK(cudaMemcpy(values.data(), flag(kind, 0, 0), values.size() * sizeof values[0],
@@ -47,12 +45,29 @@ std::vector<uint32_t> Flags::read(Kind kind) const {
   return values;
 }
 
-void Flags::write(cudaStream_t stream, void* flags, Kind kind, int writer, int peers,
-                  uint32_t number, int64_t slot) {
-  static const auto write = driver_function<decltype(cuStreamWriteValue32)>("cuStreamWriteValue32");
-  check_driver(write(stream, address(flag_in(flags, kind, writer, peers, slot)), number,
-                     CU_STREAM_WRITE_VALUE_DEFAULT),
-               "writing a flag");
+void Flags::Batch::await(const Flags& flags, Kind kind, int peer, uint32_t number, int64_t slot) {
+  CUstreamBatchMemOpParams& wait = operations_.emplace_back();
+  wait.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  wait.waitValue.address = address(flags.flag(kind, peer, slot));
+  wait.waitValue.value = number;
+  wait.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+  if (slot > 0) write(flags.memory_, kind, peer, flags.peers_, 0, slot);
+}
+
+void Flags::Batch::write(void* flags, Kind kind, int writer, int peers, uint32_t number, int64_t slot) {
+  CUstreamBatchMemOpParams& write = operations_.emplace_back();
+  write.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  write.writeValue.address = address(flag_in(flags, kind, writer, peers, slot));
+  write.writeValue.value = number;
+  write.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+}
+
+void Flags::Batch::queue(cudaStream_t stream) {
+  static const auto operate = driver_function<decltype(cuStreamBatchMemOp)>("cuStreamBatchMemOp");
+  for (size_t done = 0; done < operations_.size(); done += kMostAtOnce)
+    check_driver(operate(stream, static_cast<unsigned>(std::min(kMostAtOnce, operations_.size() - done)), &operations_[done], 0),
+                 "writing flags and waiting for them");
+  operations_.clear();
 }
 
 }  // namespace ringcheck

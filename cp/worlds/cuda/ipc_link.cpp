@@ -3,18 +3,9 @@
 #include "cp/worlds/cuda/ipc_link.h"
 
 #include <c10/core/StreamGuard.h>
-#include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAAllocatorConfig.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
 
-#include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
-
-#include "cp/worlds/one_host.h"
-#include "cp/worlds/share.h"
 
 namespace ringcheck {
 namespace {
@@ -23,73 +14,7 @@ namespace {
 // other, and each rank begins with another peer.
 constexpr int kMostApart = 4;
 
-// What fails on one rank is refused on all.
-template <class Step>
-void together(Communicator& host, const Step& step) {
-  const auto refused = [](const char* why) {
-    return std::string("transport ipc: ") + why + "; use transport nccl, or world kind thread";
-  };
-  std::optional<std::string> why;
-  try {
-    step();
-  } catch (const c10::Error& error) {
-    why = refused(error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    why = refused(error.what());
-  }
-  refuse_together(host, why);
-}
-
-void check_allocator() {
-  using namespace c10::cuda::CUDACachingAllocator;
-  if (name() != "native" || CUDAAllocatorConfig::expandable_segments())
-    throw std::runtime_error("PYTORCH_CUDA_ALLOC_CONF asks for memory that CUDA does not export to "
-                             "other processes; leave out expandable_segments and backend");
-}
-
-void check_peer_access(at::Device gpu, const char* other) {
-  int there = 0, reaches = 0;
-  if (cudaDeviceGetByPCIBusId(&there, other) != cudaSuccess) {
-    cudaGetLastError();
-    return;  // this process does not see it; whether it can map its memory is seen next
-  }
-  if (there == gpu.index()) return;
-  C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&reaches, gpu.index(), there));
-  if (reaches == 0)
-    throw std::runtime_error(gpu.str() + " does not reach the memory of the GPU at " + other);
-}
-
 }  // namespace
-
-// What each rank says of itself.
-struct IpcLink::Hello {
-  Host host;
-  std::array<char, 128> boxes = {};  // rank 0's
-  std::array<char, 32> gpu = {};     // its address on the PCI bus
-  MemoryPlace flags;
-};
-
-std::shared_ptr<IpcLink> IpcLink::meet(Communicator& host, at::Device gpu) {
-  std::shared_ptr<IpcLink> link;
-  Hello own;
-  own.host = this_host();
-  together(host, [&] {
-    check_allocator();
-    const c10::cuda::CUDAGuard device(gpu.index());
-    link.reset(new IpcLink(host, gpu));
-    link->flags_ = std::make_unique<Flags>(host.size());
-    own.flags = link->memory_.place_of(link->flags_->memory());
-    C10_CUDA_CHECK(cudaDeviceGetPCIBusId(own.gpu.data(), own.gpu.size(), gpu.index()));
-    if (host.rank() != 0) return;
-    link->boxes_.emplace(Letterboxes<Letter>::create(host.size()));
-    link->boxes_->name().copy(own.boxes.data(), own.boxes.size() - 1);
-  });
-  const std::vector<Hello> all = share(host, own, {"share memory"});
-  together(host, [&] { link->reach(all); });
-  if (host.rank() == 0) link->boxes_->forget_name();
-  together(host, [&] { link->check_flags(); });
-  return link;
-}
 
 IpcLink::IpcLink(Communicator& host, at::Device gpu)
     : rank_(host.rank()),
@@ -111,34 +36,6 @@ IpcLink::IpcLink(Communicator& host, at::Device gpu)
 IpcLink::~IpcLink() {
   // Peers that were invited may write there as long as they live: LibTorch must not use it again.
   if (!receives_.empty()) new auto(std::move(receives_));
-}
-
-// Maps the flags of all, and writes a first number to them.
-void IpcLink::reach(const std::vector<Hello>& ranks) {
-  std::vector<Host> hosts;
-  for (const Hello& hello : ranks) hosts.push_back(hello.host);
-  if (const auto apart = on_several_hosts(hosts))
-    throw std::runtime_error(*apart + ", and CUDA shares memory only between processes of one host");
-  if (!boxes_) boxes_.emplace(Letterboxes<Letter>::open(ranks[0].boxes.data(), rank_, size()));
-  const c10::cuda::CUDAGuard device(gpu_.index());
-  for (int rank = 0; rank < size(); ++rank) {
-    Peer& peer = peers_[rank];
-    if (rank != rank_) check_peer_access(gpu_, ranks[rank].gpu.data());
-    peer.flags = rank == rank_ ? flags_->memory() : peer.memory.at(ranks[rank].flags);
-    for (const Flags::Kind kind : {Flags::Kind::kFree, Flags::Kind::kArrived})
-      Flags::write(signals_, peer.flags, kind, rank_, size(), 1, 0);
-  }
-  C10_CUDA_CHECK(cudaStreamSynchronize(signals_));
-}
-
-void IpcLink::check_flags() const {
-  for (const Flags::Kind kind : {Flags::Kind::kFree, Flags::Kind::kArrived}) {
-    const std::vector<uint32_t> numbers = flags_->read(kind);
-    for (int rank = 0; rank < size(); ++rank)
-      if (numbers[rank] != 1)
-        throw std::runtime_error("what rank " + std::to_string(rank) +
-                                 " wrote into its memory does not arrive");
-  }
 }
 
 void IpcLink::send(const Id& id, std::shared_ptr<Outgoing> message) {
@@ -184,26 +81,36 @@ void IpcLink::give_back(int peer, const std::vector<int64_t>& slots) {
   for (const int64_t slot : slots) peers_[peer].slots.push_back(slot);
 }
 
-void IpcLink::receive(const Id& id, std::shared_ptr<Incoming> message) {
+// A letter comes after what it says is queued.
+Moment IpcLink::receive(const std::vector<std::pair<Id, std::shared_ptr<Incoming>>>& messages, const Moment& free) {
+  std::vector<Letter> letters;
+  Flags::Batch flags;
+  for (const auto& [id, message] : messages) letters.push_back(invite(id, *message, flags));
+  const c10::StreamGuard signals(signals_.unwrap());
+  free.hold_back(gpu_);
+  flags.queue(signals_);
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const auto& [id, message] = messages[i];
+    receives_.emplace(id, message);
+    boxes_->send(id.peer, letters[i]);
+  }
+  return messages.front().second->kept ? Moment::now(gpu_) : Moment();
+}
+
+IpcLink::Letter IpcLink::invite(const Id& id, Incoming& message, Flags::Batch& free) {
   Peer& peer = peers_[id.peer];
-  if (message->first) {
-    if (message->kept) peer.slot = slot_from(id.peer);
+  if (message.first) {
+    if (message.kept) peer.slot = slot_from(id.peer);
     else ++peer.invited;
   }
-  if (message->kept) message->slot = peer.slot;
-  Letter letter{.kind = Letter::Kind::kInvitation, .number = message->kept ? 1 : peer.invited,
-                .slot = message->slot, .first = message->first, .last = message->last, .world = id.world, .group = id.group, .ticket = id.ticket,
-                .bytes = static_cast<int64_t>(message->data.nbytes()),
-                .dtype = message->data.scalar_type(), .pieces = message->pieces};
-  if (letter.bytes > 0) letter.place = memory_.place_of(message->data.const_data_ptr());
-  if (message->first) {
-    const c10::StreamGuard signals(signals_.unwrap());
-    message->free.hold_back(gpu_);
-    Flags::write(signals_, peer.flags, Flags::Kind::kFree, rank_, size(), letter.number, letter.slot);
-    if (message->kept) message->told = Moment::now(gpu_);
-  }
-  receives_.emplace(id, std::move(message));
-  boxes_->send(id.peer, letter);
+  if (message.kept) message.slot = peer.slot;
+  Letter letter{.kind = Letter::Kind::kInvitation, .number = message.kept ? 1 : peer.invited,
+                .slot = message.slot, .first = message.first, .last = message.last, .world = id.world, .group = id.group, .ticket = id.ticket,
+                .bytes = static_cast<int64_t>(message.data.nbytes()),
+                .dtype = message.data.scalar_type(), .pieces = message.pieces};
+  if (letter.bytes > 0) letter.place = memory_.place_of(message.data.const_data_ptr());
+  if (message.first) free.write(peer.flags, Flags::Kind::kFree, rank_, size(), letter.number, letter.slot);
+  return letter;
 }
 
 void IpcLink::progress() {
@@ -254,7 +161,9 @@ void IpcLink::push(int to, Outgoing& message, const Letter& invitation) {
     message.told.hold_back(gpu_);
     for (const Peer& other : peers_)
       if (kept) other.before.hold_back(gpu_);
-    if (invitation.first) flags_->await(stream, Flags::Kind::kFree, to, invitation.number, invitation.slot);
+    Flags::Batch flags;
+    if (invitation.first) flags.await(*flags_, Flags::Kind::kFree, to, invitation.number, invitation.slot);
+    flags.queue(stream);
     if (bytes > 0 && bytes == invitation.bytes)
       message.copy(to == rank_ ? receives_.at({to, invitation.world, invitation.group,
                                                invitation.ticket})->data.mutable_data_ptr()
@@ -282,19 +191,25 @@ void IpcLink::announce(int to, const c10::cuda::CUDAStream& stream, bool kept) {
       throw std::runtime_error("transport ipc: a transfer that a graph is to hold sends rank " + std::to_string(to) +
                                " something else than that one receives by one; post the same on both");
   const uint32_t number = kept ? 1 : ++peer.announced;
-  Flags::write(stream, peer.flags, Flags::Kind::kArrived, rank_, size(), number, slot);
+  Flags::Batch flags;
+  flags.write(peer.flags, Flags::Kind::kArrived, rank_, size(), number, slot);
+  flags.queue(stream);
   for (Letter arrival : arrivals) {
     arrival.number = number;
     boxes_->send(to, arrival);
   }
 }
 
-void IpcLink::hold_back(const Id& id) {
-  const std::shared_ptr<Incoming> message = receives_.extract(id).mapped();
-  uint32_t& awaited = peers_[id.peer].awaited;
-  if (message->kept ? !message->first : message->number <= awaited) return;
-  if (!message->kept) awaited = message->number;
-  flags_->await(c10::cuda::getCurrentCUDAStream(gpu_.index()), Flags::Kind::kArrived, id.peer, message->number, message->slot);
+void IpcLink::hold_back(const std::vector<Id>& ids) {
+  Flags::Batch flags;
+  for (const Id& id : ids) {
+    const std::shared_ptr<Incoming> message = receives_.extract(id).mapped();
+    uint32_t& awaited = peers_[id.peer].awaited;
+    if (message->kept ? !message->first : message->number <= awaited) continue;
+    if (!message->kept) awaited = message->number;
+    flags.await(*flags_, Flags::Kind::kArrived, id.peer, message->number, message->slot);
+  }
+  flags.queue(c10::cuda::getCurrentCUDAStream(gpu_.index()));
 }
 
 }  // namespace ringcheck

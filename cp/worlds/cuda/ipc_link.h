@@ -62,11 +62,9 @@ class IpcLink {
   struct Incoming {
     at::Tensor data;
     Pieces pieces;
-    Moment free;                          // it may be written
     bool first = true, last = true;       // of what its transfer receives from this peer
     bool kept = false;                    // by a graph
     int64_t slot = 0;                     // of its flags, once it was posted; 0 where it is not kept
-    Moment told = {};                     // its peer knows of the free buffer; once it was posted
     bool announced = false;               // its sender has queued the copy, and these are known:
     uint32_t number = 0;                  // of its flag
     int64_t bytes = 0;                    // as sent
@@ -83,12 +81,13 @@ class IpcLink {
   // Neither waits. A receive buffer is kept until a stream was held back for it, whoever drops it: a
   // peer may still write there.
   void send(const Id& id, std::shared_ptr<Outgoing> message);
-  void receive(const Id& id, std::shared_ptr<Incoming> message);
+  // All that a transfer receives, into buffers that are free at once. Of a graph, returns when the peers know.
+  Moment receive(const std::vector<std::pair<Id, std::shared_ptr<Incoming>>>& messages, const Moment& free);
   // Reads what the peers wrote, and queues every copy that can be.
   void progress();
   bool all_told() const { return boxes_->all_sent(); }  // no letter waits here for room in a box
-  // What arrivals() gets from now on comes after this message, which was announced. Once.
-  void hold_back(const Id& id);
+  // What the current stream gets from now on comes after these messages, which were announced. Once.
+  void hold_back(const std::vector<Id>& ids);
   // The next transfer that a graph is to keep; of a new graph nothing comes after those of others.
   int64_t next_kept(uint64_t graph);
   // Slots of the flags of messages from a peer, of graphs that are not replayed any more.
@@ -130,6 +129,7 @@ class IpcLink {
   IpcLink(Communicator& host, at::Device gpu);
   void reach(const std::vector<Hello>& ranks);
   void check_flags() const;
+  Letter invite(const Id& id, Incoming& message, Flags::Batch& free);
   void read(int from, const Letter& letter);
   void push(int to, Outgoing& message, const Letter& invitation);
   void announce(int to, const c10::cuda::CUDAStream& stream, bool kept);

@@ -91,10 +91,16 @@ class IpcCommunicator final : public GpuTransport {
     std::map<int, int> expected, left;  // to receive, to send, by peer
     for (const Half& half : posting.receives) ++expected[half.peer];
     for (const Half& half : posting.sends) ++left[half.peer];
+    std::vector<std::pair<IpcLink::Id, std::shared_ptr<IpcLink::Incoming>>> incoming;
     for (Half& half : posting.receives) {
       const bool first = invited.insert(half.peer).second, last = --expected[half.peer] == 0;
-      receive(*flight, std::move(half), here, first, last);
+      const IpcLink::Id id = id_of(half, received_);
+      incoming.emplace_back(id, std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, pieces_of(half.data, half.in_pieces), first, last, flight->kept > 0}));
+      flight->receives.push_back({std::move(half), id, incoming.back().second});
     }
+    if (!incoming.empty()) flight->told = link_->receive(incoming, here);
+    for (const auto& [id, message] : incoming)
+      if (message->kept && message->first) slots_[id.peer].push_back(message->slot);
     for (Half& half : posting.sends) {
       const bool last = --left[half.peer] == 0;
       send(*flight, std::move(half), here, last);
@@ -110,17 +116,6 @@ class IpcCommunicator final : public GpuTransport {
     return status == cudaStreamCaptureStatusActive ? std::optional<uint64_t>(id) : std::nullopt;
   }
 
-  void receive(Flight& flight, Half half, const Moment& here, bool first, bool last) {
-    const IpcLink::Id id = id_of(half, received_);
-    auto message = std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, pieces_of(half.data, half.in_pieces), here, first, last, flight.kept > 0});
-    link_->receive(id, message);
-    if (flight.kept > 0 && first) {
-      slots_[id.peer].push_back(message->slot);
-      flight.told = message->told;
-    }
-    flight.receives.push_back({std::move(half), id, std::move(message)});
-  }
-
   void send(Flight& flight, Half half, const Moment& here, bool last) {
     // By then this communicator may be gone, its delays with it.
     const auto copy = [this, alive = std::weak_ptr(alive_), ledger = shared_ledger(),
@@ -133,6 +128,12 @@ class IpcCommunicator final : public GpuTransport {
     auto message = std::make_shared<IpcLink::Outgoing>(IpcLink::Outgoing{half.data, here, copy, last, flight.kept, flight.told});
     link_->send(id_of(half, sent_), message);
     flight.sends.push_back({std::move(half), std::move(message)});
+  }
+
+  static std::vector<IpcLink::Id> ids_of(const std::vector<Receive>& receives) {
+    std::vector<IpcLink::Id> ids;
+    for (const Receive& receive : receives) ids.push_back(receive.id);
+    return ids;
   }
 
   IpcLink::Id id_of(const Half& half, std::map<int, int64_t>& tickets) const {
@@ -172,8 +173,9 @@ class IpcCommunicator final : public GpuTransport {
       if (flight.kept > 0)
         for (const Send& send : flight.sends) send.message->copied.hold_back(device());
       delay();
+      if (flight.kept > 0) link_->hold_back(ids_of(flight.receives));  // which have no times
       for (const Receive& receive : flight.receives) {
-        link_->hold_back(receive.id);
+        if (flight.kept == 0) link_->hold_back({receive.id});
         ledger().complete(receive.half.entry, flight.begin, ledger().now());
       }
       flight.landed = Moment::now(device());
