@@ -148,6 +148,10 @@ def read(path):
     return result
 
 
+def days(runs):
+    return "".join(f", {day}" for day in sorted({run["started"][:10] for run in runs}))
+
+
 def written(folder=RESULTS):
     results = [read(path) for path in sorted(folder.glob("*.json"))]
     by_machine = collections.defaultdict(list)
@@ -155,10 +159,12 @@ def written(folder=RESULTS):
         by_machine[result["environment"]["device"].split(",")[0]].append(result)
     text = []
     for machine, its in sorted(by_machine.items()):
-        ours = sorted({one["environment"]["commit"][:7] for one in its if "ringcheck" in one["environment"]["command"]})
-        peers = sorted({one["environment"]["version"] for one in its if "peers/pytorch" in one["environment"]["command"]})
-        text.append(f"\n## {machine}\n\nRingCheck at {', '.join(ours)}; PyTorch {', '.join(peers) or 'not run'}; "
-                    f"{min(one['environment']['started'] for one in its)}.\n")
+        runs = [one["environment"] for one in its]
+        ours, pytorch, others = ([run for run in runs if program in run["command"]] for program in ("ringcheck", "peers/pytorch", "peers/rings"))
+        who = [f"RingCheck at {', '.join(sorted({run['commit'][:7] for run in ours}))}{days(ours)}",
+               f"PyTorch {', '.join(sorted({run['version'] for run in pytorch})) or 'not run'}{days(pytorch)}"]
+        who += [f"ring-flash-attn and yunchang{days(others)}"] if others else []
+        text.append(f"\n## {machine}\n\n{'; '.join(who)}.\n")
         problems = collections.defaultdict(list)
         for row in rows_of(its):
             problems[row.problem].append(row)

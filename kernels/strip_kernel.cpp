@@ -100,10 +100,10 @@ Gradients StripKernel::backward(const QBlock& q, const KvBlock& kv, const Saved&
   const auto differentiated = [&](const Strip& strip) {
     sign_of_life();
     const auto ordered = [&](const at::Tensor& x) { return in_order(strip, x); };
-    const auto rows = [&](const at::Tensor& x) { return x.defined() ? ordered(rows_of(x, strip)) : x; };
+    const auto rows = [&](const at::Tensor& x) { return ordered(rows_of(x, strip)); };
     const Gradients term = differentiate({in_order(strip), strength(scores.scale), rows(queries),
                                           ordered(columns_of(kv.k(), strip)), ordered(columns_of(kv.v(), strip))},
-                                         {rows(saved.o), rows(saved.lse), rows(saved.d), rows(saved.d_o)});
+                                         saved.of(rows));
     return Gradients{ordered(upright(term.dq, scores.scale)), ordered(term.dk), ordered(term.dv)};
   };
   if (strips.size() == 1) {
@@ -136,14 +136,14 @@ Gradients StripKernel::by_members(
   const Gradients sum{at::empty(call.q.sizes(), call.q.options()), empty(call.k), empty(call.v)};
   for (int64_t b = 0; b < call.q.size(0); ++b) {
     const auto members = [&](const at::Tensor& x) {  // [group, kv_heads, ...]
-      return x.defined() ? x[b].unflatten(0, {kv_heads, group}).transpose(0, 1) : x;
+      return x[b].unflatten(0, {kv_heads, group}).transpose(0, 1);
     };
     const auto shared = [&](const at::Tensor& x) {
       return x[b].unsqueeze(0).expand({group, -1, -1, -1});
     };
     const Gradients each =
         alike({call.strip, call.scale, members(call.q), shared(call.k), shared(call.v)},
-              {members(saved.o), members(saved.lse), members(saved.d), members(saved.d_o)}, members(sum.dq));
+              saved.of(members), members(sum.dq));
     sum.dk[b].copy_(each.dk.sum(0, false, wide));
     sum.dv[b].copy_(each.dv.sum(0, false, wide));
   }

@@ -36,6 +36,12 @@ struct Saved {
   at::Tensor lse;  // [batch, q_heads, queries], final
   at::Tensor d;    // [batch, q_heads, queries], sum over channels of d_o * o; undefined where the kernel takes none
   at::Tensor d_o;  // [batch, q_heads, queries, dim_v]
+
+  // Of some entries, heads or queries: what `part` makes of each of them that is defined.
+  template <class Part>
+  Saved of(const Part& part) const {
+    return {part(o), part(lse), d.defined() ? part(d) : d, part(d_o)};
+  }
 };
 
 // Contributions of one block of keys, in accumulation type, or in the dtype of q of a kernel that

@@ -30,7 +30,7 @@ void put(at::Tensor& whole, const SameLength& some, int64_t batch, const at::Ten
 QBlock entries_of(const QBlock& q, const SameLength& some) { return {some.of(q.q), q.positions}; }
 
 Saved entries_of(const Saved& saved, const SameLength& some) {
-  return {some.of(saved.o), some.of(saved.lse), saved.d.defined() ? some.of(saved.d) : saved.d, some.of(saved.d_o)};
+  return saved.of([&](const at::Tensor& x) { return some.of(x); });
 }
 
 }  // namespace

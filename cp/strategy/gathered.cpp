@@ -64,8 +64,7 @@ class Gathered final : public Strategy {
     while (const auto kv = heads.next()) {
       const auto of = [&](const at::Tensor& x) { return readers(x, kv->heads, own.shape.heads); };
       const auto copied = [&](const at::Tensor& x) { return of(x).contiguous(); };
-      Gradients term = kernel_.backward({copied(q.q), q.positions}, *kv,
-                                        {copied(all.o), copied(all.lse), all.d.defined() ? copied(all.d) : all.d, copied(all.d_o)});
+      Gradients term = kernel_.backward({copied(q.q), q.positions}, *kv, all.of(copied));
       of(dq).copy_(term.dq);
       term.dq.reset();
       home.add(std::move(term.dk), std::move(term.dv));
