@@ -7,8 +7,6 @@ PyTorch's own context parallelism (`torch.distributed.tensor.experimental.contex
 GPUs, and `scaled_dot_product_attention` on one of them, timed as ringcheck_scaling times ours, into a result of the
 same form, which `ci/performance.py` puts into the same tables.
 """
-import contextlib
-
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
@@ -26,13 +24,6 @@ def attend(q, k, v):
     return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-@contextlib.contextmanager
-def sharded(mesh, problem):
-    """Within it attention is that of all ranks; gives the shards of this rank."""
-    with context_parallel(mesh, buffers=problem, buffer_seq_dims=[2] * len(problem), no_restore_buffers=set(problem)):
-        yield problem
-
-
 def of_one(parts, options, seq):
     if options.heads_alone:
         parts = {**parts, "alone": f"{options.heads_alone} of {options.heads} key heads"}
@@ -44,8 +35,9 @@ def of_one(parts, options, seq):
 
 def of_all(mesh, parts, options, seq):
     torch.cuda.empty_cache()
-    with sharded(mesh, timed.tensors(options, seq)) as own:
-        yield from timed.timed(attend, *own, parts, options)
+    positions = torch.arange(seq, device="cuda")  # it wants something to cut
+    with context_parallel(mesh, buffers=[positions], buffer_seq_dims=[0], no_restore_buffers={positions}):
+        yield from timed.timed(attend, *timed.own_shards(shards.HEADTAIL, options, seq), parts, options)
         if options.judged_heads > 0:
             yield from timed.errors(attend, shards.HEADTAIL, timed.tensors(options, seq), parts, options)
 

@@ -52,11 +52,6 @@ PEERS = [
 ]
 
 
-def own_shards(cut, options, seq):
-    """Those of this rank, and nothing of the rest."""
-    return [cut.shard(x) for x in timed.tensors(options, seq)]
-
-
 def measurements(options):
     world = dist.get_world_size()
     for name, kind, make, cut in PEERS:
@@ -69,7 +64,7 @@ def measurements(options):
         for seq in options.seq:
             parts = timed.parts_of(options, seq, subject=name, rotation=kind, kernel="flash", devices=str(world),
                                    world=str(world))
-            yield from timed.timed(attend, *own_shards(cut, options, seq), parts, options)
+            yield from timed.timed(attend, *timed.own_shards(cut, options, seq), parts, options)
             yield from timed.errors(attend, cut, timed.tensors(options, seq), parts, options)
 
 

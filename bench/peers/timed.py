@@ -46,6 +46,11 @@ def tensors(options, seq, heads=None):
     return [torch.randn(1, heads or options.heads, seq, options.dim, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
 
 
+def own_shards(cut, options, seq):
+    """Those of this rank, and nothing of the rest."""
+    return [cut.shard(x) for x in tensors(options, seq)]
+
+
 def most(value):
     """The largest of all ranks."""
     value = torch.tensor(value, device="cuda", dtype=torch.float64)
@@ -98,7 +103,7 @@ def timed(attend, q, k, v, d_o, parts, options):
         yield {"name": f"{name}tflops_per_device", "parts": parts, "unit": "TFLOP/s", "better": "larger",
                "samples": [work / took / devices for took in samples]}
     yield {"name": "peak_bytes", "parts": parts, "unit": "B", "better": "smaller",
-           "samples": [torch.cuda.max_memory_allocated()]}
+           "samples": [most(torch.cuda.max_memory_allocated())]}
     if held_back.held_back(torch.cuda.get_device_properties().uuid) is not None:
         yield {"name": "samples_thrown_away" + ("_on_one" if devices == 1 else ""), "parts": parts, "unit": "", "better": "smaller",
                "samples": [thrown_away]}

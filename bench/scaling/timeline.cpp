@@ -34,7 +34,8 @@ struct Change {
   int by;
 };
 
-// A copy between devices is said to be of the one that makes it, and may be for any other one of the process.
+// A copy between devices is said to be of the one that makes it, and may be for any other one of the process: where it has
+// more than two devices, they are not told apart.
 Timeline timeline_of(const std::vector<profiler::KinetoEvent>& events, int device) {
   std::multimap<uint64_t, Change> changes;  // by nanoseconds
   uint64_t begin = std::numeric_limits<uint64_t>::max(), end = 0;

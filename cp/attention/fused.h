@@ -12,8 +12,8 @@ namespace ringcheck {
 // of merge and rotate the same operations in the same order as the ones written in tensor
 // operations, each rounded, so the same bits. They are used where there are any for their tensors.
 struct Fused {
-  // a and b into `sum`, which is of an accumulation type and may be one of them. O of a and b is in that type or a 16-bit
-  // one. The rows of a head lie one behind the other, heads anywhere, as far from each other as the next.
+  // a and b into `sum`, which may be one of them. LSE is in an accumulation type, O of each in that or a 16-bit one, to
+  // which that of `sum` is rounded. The rows of a head lie one behind the other, heads anywhere, as far from each other as the next.
   std::function<void(const Partial& a, const Partial& b, const Partial& sum)> merge;
   // x [batch, heads, slots, dim], contiguous; positions [slots] and frequencies [dim / 2] in
   // float64, on the device of x; direction 1 or -1. The result is in accumulation type.

@@ -10,13 +10,14 @@ namespace {
 // Nothing of what is kept happens now: it has no time, and was counted when it was tried.
 class Unrecorded {
  public:
-  explicit Unrecorded(Ledger& ledger) : ledger_(ledger) { ledger_.record(false); }
-  ~Unrecorded() { ledger_.record(true); }
+  explicit Unrecorded(Ledger& ledger) : ledger_(ledger), before_(ledger.record(false)) {}
+  ~Unrecorded() { ledger_.record(before_); }
   Unrecorded(const Unrecorded&) = delete;
   Unrecorded& operator=(const Unrecorded&) = delete;
 
  private:
   Ledger& ledger_;
+  bool before_;
 };
 
 const std::function<std::unique_ptr<DeviceGraph>(const std::function<void()>&)>* graphs_of(at::Device device) {

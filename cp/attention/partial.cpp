@@ -25,8 +25,8 @@ Partial laid_out(const Partial& part) {
 
 // What the fused form takes.
 bool fits(const Partial& sum, const Partial& part) {
-  const at::ScalarType type = sum.out.scalar_type(), of_part = part.out.scalar_type();
-  return part.lse.scalar_type() == type && accumulation_type(of_part) == type && part.out.sizes() == sum.out.sizes() &&
+  const at::ScalarType wide = sum.lse.scalar_type();
+  return part.lse.scalar_type() == wide && accumulation_type(part.out.scalar_type()) == wide && part.out.sizes() == sum.out.sizes() &&
          part.lse.sizes() == sum.lse.sizes() && part.out.device() == sum.out.device() &&
          part.lse.device() == sum.out.device();
 }
@@ -48,10 +48,16 @@ Partial Partial::identity(at::IntArrayRef out_sizes, const at::TensorOptions& op
           at::full(out_sizes.slice(0, 3), -std::numeric_limits<double>::infinity(), wide)};
 }
 
-Partial merge(const Partial& a, const Partial& b) {
-  if (fused_on(a.out.device()) == nullptr) return merge_by_tensors(a, b);
-  const auto wide = a.out.options().dtype(accumulation_type(a.out.scalar_type()));
-  const Partial sum{at::empty(a.out.sizes(), wide), at::empty(a.lse.sizes(), wide)};
+Partial merge(const Partial& a, const Partial& b) { return merge_to(accumulation_type(a.out.scalar_type()), a, b); }
+
+Partial merge_to(at::ScalarType out, const Partial& a, const Partial& b) {
+  if (fused_on(a.out.device()) == nullptr) {
+    Partial sum = merge_by_tensors(a, b);
+    sum.out = sum.out.to(out);
+    return sum;
+  }
+  const auto in = [&](at::ScalarType type) { return a.out.options().dtype(type); };
+  const Partial sum{at::empty(a.out.sizes(), in(out)), at::empty(a.lse.sizes(), in(accumulation_type(out)))};
   merge_into(sum, a, b);
   return sum;
 }

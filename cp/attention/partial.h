@@ -30,8 +30,11 @@ struct Partial {
 // FlashAttention, section 3.1). Commutative bit for bit; where one side saw no key the other is
 // returned untouched.
 Partial merge(const Partial& a, const Partial& b);
-// The same into tensors of the accumulation type, which may be some rows of larger ones, or those of a or b.
+// The same with O in this dtype: rounded to it, once, where nothing more is added.
+Partial merge_to(at::ScalarType out, const Partial& a, const Partial& b);
+// The same into tensors that may be some rows of larger ones, or those of a or b; LSE in the accumulation type.
 void merge_into(const Partial& sum, const Partial& a, const Partial& b);
-using Merge = std::function<Partial(const Partial&, const Partial&)>;
+// merge_to, or what stands in its place.
+using Merge = std::function<Partial(at::ScalarType out, const Partial&, const Partial&)>;
 
 }  // namespace ringcheck

@@ -19,7 +19,7 @@ struct Plan {
   Scores scores;
   std::shared_ptr<const AttentionKernel> kernel;
   std::string arguments = {};  // of the strategy, canonical: ":p2p" of "ring:p2p"
-  Merge merge = ringcheck::merge;
+  Merge merge = merge_to;
   RotationOf rotation_of = Rotations::at;  // of strategies that have one
   // Of a padded batch; none of them is above that of the mask.
   Lengths lengths = {};

@@ -127,7 +127,8 @@ class Ledger {
   void complete(std::optional<size_t> transfer, const Instant& begin, const Instant& end);
 
   // Records no events from now on, or again: what recording costs is measured against this.
-  void record(bool on) { recording_ = on; }
+  // Returns how it was.
+  bool record(bool on) { return std::exchange(recording_, on); }
 
   // Forgets all events and all memory, so that what follows is counted alone; the sums of all
   // traffic go on. Outside a phase.

@@ -15,8 +15,9 @@ class AllGather final : public Rotation {
     step_ = 0;
     own_ = own;
     if (!gathered_.empty()) return;
-    gathered_ = comm_.buffers(own.shape.elements(), own.shape.dtype, MemoryTag::kKv);
-    comm_.all_gather(own.packed, gathered_, {"all-gather kv", 0}).wait();
+    std::vector<at::Tensor> gathered = comm_.buffers(own.shape.elements(), own.shape.dtype, MemoryTag::kKv);
+    comm_.all_gather(own.packed, gathered, {"all-gather kv", 0}).wait();
+    gathered_ = std::move(gathered);  // which a wait that failed would leave without values
   }
 
   std::optional<KvBlock> next() override {

@@ -17,13 +17,14 @@ class Ring final : public Strategy {
       : comm_(comm), kernel_(plan, comm.ledger()), merge_(plan.merge), carrier_(rotation.carrier),
         rotation_(rotation.rotation(comm, plan.layout, options)) {}
 
-  // attention(q, [kv_0 ... kv_{P-1}]) = merge over i of attention(q, kv_i)
+  // attention(q, [kv_0 ... kv_{P-1}]) = merge over i of attention(q, kv_i), the last one rounded to the dtype
   Partial forward(const QBlock& q, const KvBlock& own) override {
     if (comm_.size() == 1) return kernel_.forward(q, own);  // nothing travels
     rotation_->start(own);
     Partial acc = kernel_.forward(q, *rotation_->next());
-    while (const auto kv = rotation_->next()) {
-      acc = merge_(acc, kernel_.forward(q, *kv));
+    const at::ScalarType dtype = own.shape.dtype, wide = accumulation_type(dtype);
+    for (int met = 2; const auto kv = rotation_->next(); ++met) {
+      acc = merge_(met < comm_.size() ? wide : dtype, acc, kernel_.forward(q, *kv));
       comm_.ledger().merged();
     }
     return acc;

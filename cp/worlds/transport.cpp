@@ -13,7 +13,7 @@ namespace ringcheck {
 void Transport::hand_over() {
   if (device().is_cpu()) return finish();
   for (const std::shared_ptr<InFlight>& flight : outstanding_) flight->wait();
-  std::erase_if(outstanding_, [](const auto& flight) { return !flight->finish; });
+  std::erase_if(outstanding_, [](const auto& flight) { return !flight->finish || (flight->over && flight->over()); });
 }
 
 void Transport::finish() {

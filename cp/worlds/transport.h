@@ -52,6 +52,7 @@ struct Posting {
 struct InFlight {
   std::function<void()> wait;
   std::function<void()> finish = nullptr;
+  std::function<bool()> over = nullptr;  // whether finish() would have nothing to wait for
 };
 
 // A communicator that carries messages itself. What all of them must do with a transfer stands

@@ -47,8 +47,8 @@ struct Rows {
 };
 
 // A warp a row.
-template <int kSize, class TA, class TB, class A>
-__global__ void merge_kernel(Rows<const TA, const A> a, Rows<const TB, const A> b, Rows<A, A> sum, int64_t heads,
+template <int kSize, class TA, class TB, class TS, class A>
+__global__ void merge_kernel(Rows<const TA, const A> a, Rows<const TB, const A> b, Rows<TS, A> sum, int64_t heads,
                              int64_t rows, int64_t dim) {
   const int64_t step = int64_t(gridDim.x) * kRows;
   for (int64_t i = int64_t(blockIdx.x) * kRows + threadIdx.y; i < heads * rows; i += step) {
@@ -60,17 +60,17 @@ __global__ void merge_kernel(Rows<const TA, const A> a, Rows<const TB, const A> 
     const A wa = exp(la - shift), wb = exp(lb - shift), total = wa + wb;
     const auto* of_a = reinterpret_cast<const Piece<TA, kSize>*>(a.out + head * a.out_step + row * dim);
     const auto* of_b = reinterpret_cast<const Piece<TB, kSize>*>(b.out + head * b.out_step + row * dim);
-    auto* to = reinterpret_cast<Piece<A, kSize>*>(sum.out + head * sum.out_step + row * dim);
+    auto* to = reinterpret_cast<Piece<TS, kSize>*>(sum.out + head * sum.out_step + row * dim);
     for (int64_t c = threadIdx.x; c < dim / kSize; c += kWarp) {
       Piece<TA, kSize> x{};
       Piece<TB, kSize> y{};
       if (!take_b) x = of_a[c];
       if (!take_a) y = of_b[c];
-      Piece<A, kSize> z;
+      Piece<TS, kSize> z;
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
         const A va = static_cast<A>(x.values[k]), vb = static_cast<A>(y.values[k]);
-        z.values[k] = take_a ? va : take_b ? vb : (va * wa + vb * wb) / total;
+        z.values[k] = static_cast<TS>(take_a ? va : take_b ? vb : (va * wa + vb * wb) / total);
       }
       to[c] = z;
     }
@@ -91,11 +91,11 @@ bool in_fours(const at::Tensor& x) {
   return x.size(3) % 4 == 0 && step_of(x) % 4 == 0 && reinterpret_cast<uintptr_t>(x.const_data_ptr()) % sizeof(Piece<T, 4>) == 0;
 }
 
-template <class TA, class TB, class A>
+template <class TA, class TB, class TS, class A>
 void launch_merge(const Partial& a, const Partial& b, const Partial& sum) {
-  const Rows<A, A> to{sum.out.mutable_data_ptr<A>(), sum.lse.mutable_data_ptr<A>(), step_of(sum.out), step_of(sum.lse)};
-  const bool fours = in_fours<TA>(a.out) && in_fours<TB>(b.out) && in_fours<A>(sum.out);
-  const auto kernel = fours ? merge_kernel<4, TA, TB, A> : merge_kernel<1, TA, TB, A>;
+  const Rows<TS, A> to{sum.out.mutable_data_ptr<TS>(), sum.lse.mutable_data_ptr<A>(), step_of(sum.out), step_of(sum.lse)};
+  const bool fours = in_fours<TA>(a.out) && in_fours<TB>(b.out) && in_fours<TS>(sum.out);
+  const auto kernel = fours ? merge_kernel<4, TA, TB, TS, A> : merge_kernel<1, TA, TB, TS, A>;
   kernel<<<blocks(sum.lse.numel(), kRows), dim3(kWarp, kRows), 0, c10::cuda::getCurrentCUDAStream().stream()>>>(
       read<TA, A>(a), read<TB, A>(b), to, sum.lse.size(0) * sum.lse.size(1), sum.lse.size(2), sum.out.size(3));
   C10_CUDA_KERNEL_LAUNCH_CHECK();
@@ -105,15 +105,24 @@ void launch_merge(const Partial& a, const Partial& b, const Partial& sum) {
 void fused_merge(const Partial& a, const Partial& b, const Partial& sum) {
   const c10::cuda::CUDAGuard device(sum.out.device());
   if (sum.lse.numel() == 0) return;
-  const at::ScalarType of_a = a.out.scalar_type(), of_b = b.out.scalar_type();
-  if (of_a == at::kDouble) return launch_merge<double, double, double>(a, b, sum);
+  const at::ScalarType of_a = a.out.scalar_type(), of_b = b.out.scalar_type(), of_sum = sum.out.scalar_type();
+  if (of_a == at::kDouble) return launch_merge<double, double, double, double>(a, b, sum);
   if (of_b == at::kFloat && of_a != at::kFloat) return fused_merge(b, a, sum);
-  if (of_a != at::kFloat && of_a != of_b) return fused_merge({a.out.to(at::kFloat), a.lse}, b, sum);
-  with_dtype(of_b, [&](auto stored, auto) {
+  const at::ScalarType narrow = of_sum != at::kFloat ? of_sum : of_b;
+  const auto fits = [&](at::ScalarType type) { return type == at::kFloat || type == narrow; };
+  if (!fits(of_a)) return fused_merge({a.out.to(at::kFloat), a.lse}, b, sum);
+  if (!fits(of_b)) return fused_merge(a, {b.out.to(at::kFloat), b.lse}, sum);
+  with_dtype(narrow, [&](auto stored, auto) {
     using T = decltype(stored);
+    const auto into = [&](auto rounded) {
+      using S = decltype(rounded);
+      if (of_b == at::kFloat) launch_merge<float, float, S, float>(a, b, sum);
+      else if (of_a == at::kFloat) launch_merge<float, T, S, float>(a, b, sum);
+      else launch_merge<T, T, S, float>(a, b, sum);
+    };
     if constexpr (!std::is_same_v<T, double>) {
-      if (of_a == at::kFloat) launch_merge<float, T, float>(a, b, sum);
-      else launch_merge<T, T, float>(a, b, sum);
+      if (of_sum == at::kFloat) into(0.0f);
+      else into(T());
     }
   });
 }

@@ -135,7 +135,7 @@ Plan plan_of(const Case& test) {
           {mask_of(test), scale_of(test)},
           AttentionKernels::at(test.kernel),
           test.arguments,
-          ringcheck::merge,
+          merge_to,
           Rotations::at,
           test.lengths};
 }

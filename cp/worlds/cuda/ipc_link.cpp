@@ -57,11 +57,11 @@ int64_t IpcLink::next_kept(uint64_t graph) {
 // In the order of their posting.
 void IpcLink::push_kept() {
   while (!kept_.empty()) {
-    const auto& [id, message] = kept_.front();
-    const auto invitation = invitations_.extract(id);
+    const auto invitation = invitations_.extract(kept_.front().first);
     if (!invitation) return;
+    const auto [id, message] = std::move(kept_.front());
+    kept_.pop_front();  // also where it cannot be pushed
     push(id.peer, *message, invitation.mapped());
-    kept_.pop_front();
   }
 }
 
@@ -79,6 +79,12 @@ int64_t IpcLink::slot_from(int peer) {
 
 void IpcLink::give_back(int peer, const std::vector<int64_t>& slots) {
   for (const int64_t slot : slots) peers_[peer].slots.push_back(slot);
+}
+
+void IpcLink::forget_graphs(int64_t world, int64_t group) {
+  const auto is_its = [&](const Id& id) { return id.world == world && id.group == group; };
+  std::erase_if(kept_, [&](const auto& message) { return is_its(message.first); });
+  std::erase_if(invitations_, [&](const auto& invitation) { return is_its(invitation.first) && invitation.second.slot > 0; });
 }
 
 // A letter comes after what it says is queued.
@@ -184,7 +190,8 @@ void IpcLink::push(int to, Outgoing& message, const Letter& invitation) {
 // What was copied is there. A graph waits once for each transfer, so that both ranks must have posted it alike.
 void IpcLink::announce(int to, const c10::cuda::CUDAStream& stream, bool kept) {
   Peer& peer = peers_[to];
-  const std::vector<Letter> arrivals = std::exchange(peer.arrivals, {});
+  std::vector<Letter> arrivals = std::exchange(peer.arrivals, {});
+  if (!kept) std::erase_if(arrivals, [](const Letter& arrival) { return arrival.slot > 0; });  // of a graph that failed
   const int64_t slot = arrivals.front().slot;
   for (size_t i = 0; kept && i < arrivals.size(); ++i)
     if (arrivals[i].slot != slot || arrivals[i].first != (i == 0))

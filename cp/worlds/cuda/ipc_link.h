@@ -92,6 +92,8 @@ class IpcLink {
   int64_t next_kept(uint64_t graph);
   // Slots of the flags of messages from a peer, of graphs that are not replayed any more.
   void give_back(int peer, const std::vector<int64_t>& slots);
+  // Messages of a communicator that is gone which a graph was to hold, and does not: the peer was late, or failed.
+  void forget_graphs(int64_t world, int64_t group);
   // Peers unmap what this process has given back to CUDA. At most once a second: the driver is asked of
   // every allocation.
   void tell_freed();

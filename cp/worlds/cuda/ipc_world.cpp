@@ -31,6 +31,7 @@ class IpcCommunicator final : public GpuTransport {
       : GpuTransport(std::move(host), std::move(group)), link_(std::move(link)), world_(world) {}
   ~IpcCommunicator() override {
     for (const auto& [peer, slots] : slots_) link_->give_back(peer, slots);
+    link_->forget_graphs(world_, group().id);
   }
 
   bool capturable() const override { return true; }

@@ -134,7 +134,8 @@ class NcclCommunicator final : public GpuTransport {
               ledger().enter(flight->operation);
               await(flight->done);
               flight->done.hold_back(device());
-            }};
+            },
+            [flight] { return flight->done.passed(); }};
   }
 
   // What is in pieces goes as one: NCCL takes longer for many messages than to copy them.
@@ -178,12 +179,15 @@ class NcclCommunicator final : public GpuTransport {
     const cudaStream_t stream = c10::cuda::CUDAStream(stream_).stream();
     const ncclComm_t comm = nccl_->get();
     check(ncclGroupStart(), "beginning a group");
-    for (const Half& h : posting.sends)
-      check(ncclSend(h.data.const_data_ptr(), h.data.nbytes(), ncclUint8, h.peer, comm, stream),
-            "sending");
-    for (const Half& h : posting.receives)
-      check(ncclRecv(h.data.mutable_data_ptr(), h.data.nbytes(), ncclUint8, h.peer, comm, stream),
-            "receiving");
+    try {
+      for (const Half& h : posting.sends)
+        check(ncclSend(h.data.const_data_ptr(), h.data.nbytes(), ncclUint8, h.peer, comm, stream), "sending");
+      for (const Half& h : posting.receives)
+        check(ncclRecv(h.data.mutable_data_ptr(), h.data.nbytes(), ncclUint8, h.peer, comm, stream), "receiving");
+    } catch (...) {
+      ncclGroupEnd();  // what this thread asks of NCCL next is not of the group
+      throw;
+    }
     check(ncclGroupEnd(), "ending a group");
   }
 

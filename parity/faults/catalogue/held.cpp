@@ -80,7 +80,7 @@ void widens_o(Parts& parts, Communicator&, const Case&) {
 }
 
 // The partial results of all steps, merged one by one into a second sum, which nobody reads.
-Merge merges_twice(const Case&) {
+Merging merges_twice(const Case&) {
   return [](const Partial& a, const Partial& b) {
     const Partial unread = merge(b, a);
     return merge(a, b);

@@ -87,7 +87,7 @@ Partial one_weight_off(const Partial& a, const Partial& b) {
 Partial merged_backwards(const Partial& a, const Partial& b) { return merge(b, a); }
 
 // The mean of the blocks that a row saw, whatever their LSE.
-Merge running_average(const Case&) {
+Merging running_average(const Case&) {
   return [blocks = at::Tensor()](const Partial& a, const Partial& b) mutable {
     const at::Tensor seen = b.lse.isneginf().logical_not().to(b.lse.scalar_type());
     if (!blocks.defined()) blocks = at::zeros_like(seen);
@@ -99,7 +99,7 @@ Merge running_average(const Case&) {
 }
 
 // LSE of the block before: what a stream reads that runs ahead of the kernel.
-Merge lse_one_block_late(const Case&) {
+Merging lse_one_block_late(const Case&) {
   return [last = at::Tensor()](const Partial& a, const Partial& b) mutable {
     const at::Tensor read = last.defined() ? last : b.lse;
     last = b.lse;

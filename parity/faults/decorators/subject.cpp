@@ -50,9 +50,14 @@ SharedSubject with_gradients(std::function<AroundCarrier(Communicator&)> make) {
   });
 }
 
-SharedSubject with_merge(std::function<Merge(const Case&)> make) {
-  return with_parts(
-      [=](Parts& parts, Communicator&, const Case& test) { parts.plan.merge = make(test); });
+SharedSubject with_merge(std::function<Merging(const Case&)> make) {
+  return with_parts([=](Parts& parts, Communicator&, const Case& test) {
+    parts.plan.merge = [merging = make(test)](at::ScalarType out, const Partial& a, const Partial& b) {
+      Partial sum = merging(a, b);
+      sum.out = sum.out.to(out);
+      return sum;
+    };
+  });
 }
 
 SharedSubject with_transfers(std::function<Transfer(Communicator&)> make) {

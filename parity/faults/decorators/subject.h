@@ -27,7 +27,8 @@ SharedSubject with_masks(std::function<void(const KernelCall&, Kind&)> change) {
 }
 SharedSubject with_rotation(std::function<Next(Communicator&, const Layout&)> make);
 SharedSubject with_gradients(std::function<AroundCarrier(Communicator&)> make);  // the carrier's
-SharedSubject with_merge(std::function<Merge(const Case&)> make);
+using Merging = std::function<Partial(const Partial&, const Partial&)>;  // in accumulation type
+SharedSubject with_merge(std::function<Merging(const Case&)> make);
 SharedSubject with_transfers(std::function<Transfer(Communicator&)> make);
 SharedSubject with_input(std::function<void(Problem& local, Communicator&, const Case&)> change);
 SharedSubject with_output(std::function<void(RankOutput&, Communicator&, const Case&)> change,

@@ -100,6 +100,7 @@ RC_GTEST_PROP(Fused, RoundedPartialsMergeAsTheirNumbers, ()) {
       const Partial a = rounded(exact_a, type_a), b = rounded(exact_b, type_b), merged = merge(a, b);
       RC_ASSERT(merged.out.scalar_type() == at::kFloat);
       RC_ASSERT(difference(merged, merge_by_tensors(rounded(a, at::kFloat), rounded(b, at::kFloat))) == "");
+      for (const at::ScalarType type : types) RC_ASSERT(difference(merge_to(type, a, b), rounded(merged, type)) == "");
     }
 }
 

@@ -23,7 +23,7 @@ class Gather final : public Strategy {
     comm_.all_gather(own.packed, gathered_, {"gather kv", 0}).wait();
     Partial sum = kernel_.forward(q, block_of(0, own));
     for (int owner = 1; owner < comm_.size(); ++owner) {
-      sum = merge_(sum, kernel_.forward(q, block_of(owner, own)));
+      sum = merge_(accumulation_type(own.shape.dtype), sum, kernel_.forward(q, block_of(owner, own)));
       comm_.ledger().merged();
     }
     return sum;
