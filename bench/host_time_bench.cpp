@@ -81,7 +81,7 @@ void host_time(benchmark::State& state, const std::string& balancer, int64_t blo
                       .scores = {mask, 0.125},
                       .kernel = std::make_shared<NullKernel>(part, term),
                       .arguments = ":p2p",
-                      .merge = [](const Partial&, const Partial& b) { return b; }},
+                      .merge = [](at::ScalarType, const Partial&, const Partial& b) { return b; }},
              .rope = {}});
   const at::Tensor q = zeros(32, at::kBFloat16), kv = zeros(8, at::kBFloat16);
   const auto both_passes = [&] {

@@ -46,7 +46,7 @@ Work ring(const Attention& layer, int64_t ranks) {
   const Shard n(layer, ranks);
   if (ranks == 1) return alone(n, Peers::kNeighbour);
   const double forward = n.forward / n.ranks, backward = n.backward / n.ranks;
-  Work work{{}, {}, Peers::kNeighbour, std::min(n.ranks, 3.0) * n.kv(), 2 * n.gradients(), partial_results(n)};
+  Work work{{}, {}, Peers::kNeighbour, 2 * n.kv(), 2 * n.gradients(), partial_results(n)};
   work.forward = {{1, forward, 0, n.kv()},
                   {n.others - 1, forward, n.merged(), n.kv()},
                   {1, forward, n.merged(), 0}};

@@ -127,7 +127,6 @@ at::Tensor ContextParallel::rotated(const at::Tensor& x, Side& side) const {
 }
 
 KvBlock ContextParallel::own_block(const at::Tensor& k, const at::Tensor& v) const {
-  if (options_.strategy.packs && comm_.size() > 1) return pack(k, v, keys_.positions);
   return apart(in_one_piece(k), in_one_piece(v), keys_.positions);
 }
 

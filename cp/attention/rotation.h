@@ -22,7 +22,8 @@ namespace ringcheck {
 //
 // (Liu, Zaharia and Abbeel, Ring Attention, 2023, section 3.)
 // On return, next() has already posted the transfer of the block after the one it hands out, so
-// that communication overlaps with use(). A block is valid until the next call.
+// that communication overlaps with use(). A block is valid until the next call. The own K and V may lie apart, and are
+// not written to.
 class Rotation {
  public:
   virtual ~Rotation() = default;

@@ -56,7 +56,6 @@ struct StrategyEntry {
   // Query and key-value heads must be multiples of this.
   std::function<int64_t(std::string_view arguments, int world)> heads_unit =
       [](std::string_view, int) { return int64_t{1}; };
-  bool packs = true;                // sends its own K and V as one message, from one buffer
   bool finishes_gradients = false;  // by Plan::finished, and dv in the dtype
 };
 using Strategies = Registry<StrategyEntry>;

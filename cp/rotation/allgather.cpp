@@ -16,7 +16,7 @@ class AllGather final : public Rotation {
     own_ = own;
     if (!gathered_.empty()) return;
     std::vector<at::Tensor> gathered = comm_.buffers(own.shape.elements(), own.shape.dtype, MemoryTag::kKv);
-    comm_.all_gather(own.packed, gathered, {"all-gather kv", 0}).wait();
+    comm_.all_gather(pack(own.k(), own.v(), {}).packed, gathered, {"all-gather kv", 0}).wait();
     gathered_ = std::move(gathered);  // which a wait that failed would leave without values
   }
 
@@ -27,10 +27,7 @@ class AllGather final : public Rotation {
       return std::nullopt;
     }
     const int owner = comm_.neighbour(-step_++);
-    KvBlock block = own_;
-    block.packed = gathered_[owner];
-    block.positions = layout_.keys[owner];
-    return block;
+    return KvBlock{{gathered_[owner], own_.shape}, layout_.keys[owner], own_.heads};
   }
 
  private:

@@ -2,15 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/rotation/ring_rotation.h"
 
+#include <ATen/core/Tensor.h>
+
+#include "cp/device/beside.h"
+
 namespace ringcheck {
 namespace {
 
 // Every rank passes the block it holds to its right neighbour, P - 1 times (Liu et al., Ring
-// Attention, section 3). Three blocks are held: the own one, the current one, the incoming one.
+// Attention, section 3). Two blocks are held: the one that leaves, and the incoming one. The own one leaves as a copy,
+// which is packed beside the computation that it is in use for.
 class RingRotation final : public Rotation {
  public:
   RingRotation(Communicator& comm, Layout layout, Hop hop)
-      : comm_(comm), layout_(std::move(layout)), hop_(hop) {}
+      : comm_(comm), layout_(std::move(layout)), hop_(hop), packing_(comm.device()) {}
 
   void start(const KvBlock& own) override {
     incoming_ = own;
@@ -32,22 +37,29 @@ class RingRotation final : public Rotation {
 
  private:
   void pass_on(const KvBlock& current) {
-    const int owner = comm_.neighbour(-step_);
-    incoming_ = current;
-    incoming_.positions = layout_.keys[owner];
     const KvShape& shape = current.shape;
-    incoming_.packed = free_.defined()
-                           ? free_
-                           : comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kKv);
-    arrival_ = hop_(comm_, current.packed, incoming_.packed, {"exchange kv", step_});
-    free_ = step_ > 1 ? current.packed : at::Tensor();  // the own block is the caller's
+    const auto block = [&] { return comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kKv); };
+    const PackedKv leaving{step_ > 1 ? current.packed : block(), shape};
+    incoming_ = {{free_.defined() ? free_ : block(), shape}, layout_.keys[comm_.neighbour(-step_)], current.heads};
+    const auto hop = [&] { arrival_ = hop_(comm_, leaving.packed, incoming_.packed, {"exchange kv", step_}); };
+    if (step_ > 1) {
+      hop();
+    } else {
+      packing_.after(Moment::now(comm_.device()), [&] {
+        leaving.k().copy_(current.k());
+        leaving.v().copy_(current.v());
+        hop();
+      });
+    }
+    free_ = leaving.packed;
   }
 
   Communicator& comm_;
   Layout layout_;
   Hop hop_;
+  Beside packing_;
   KvBlock incoming_;  // lands here while the block before it is in use
-  at::Tensor free_;   // the buffer of the block in use, to be received into next
+  at::Tensor free_;   // the buffer that leaves, to be received into next
   Pending arrival_;
   int step_ = 0;
 };

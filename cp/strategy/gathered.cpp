@@ -132,8 +132,7 @@ const Strategies::Add registered{
      .partials = [](int world) { return world; },
      .same_bits = [](std::string_view) { return std::vector<std::string>(); },
      .representative = [](std::string_view arguments) { return std::string(arguments); },
-     .blocks = blocks,
-     .packs = false}};
+     .blocks = blocks}};
 
 }  // namespace
 }  // namespace ringcheck

@@ -233,7 +233,6 @@ const Strategies::Add registered{
      .representative = [](std::string_view arguments) { return std::string(arguments); },
      .blocks = blocks,
      .heads_unit = [](std::string_view arguments, int world) { return world * groups_of(arguments); },
-     .packs = false,
      .finishes_gradients = true}};
 
 }  // namespace

@@ -32,17 +32,17 @@ using Edit = std::function<void(ContextParallel::Options&, Communicator&, double
 void wrong_normaliser(ContextParallel::Options& options, Communicator& comm, double epsilon) {
   if (comm.rank() != comm.size() - 1) return;
   options.plan.merge = [epsilon, merge = options.plan.merge, first = true](
-                           const Partial& a, const Partial& b) mutable {
-    if (!std::exchange(first, false)) return merge(a, b);
+                           at::ScalarType out, const Partial& a, const Partial& b) mutable {
+    if (!std::exchange(first, false)) return merge(out, a, b);
     const at::Tensor wide = a.out.to(accumulation_type(a.out.scalar_type()));
-    return merge({wide / (1 + epsilon), a.lse + std::log1p(epsilon)}, b);
+    return merge(out, {wide / (1 + epsilon), a.lse + std::log1p(epsilon)}, b);
   };
 }
 
 // The weight of the later of two parts, on every rank.
 void wrong_weight(ContextParallel::Options& options, Communicator&, double epsilon) {
-  options.plan.merge = [epsilon, merge = options.plan.merge](const Partial& a, const Partial& b) {
-    return merge(a, {b.out, b.lse + std::log1p(epsilon)});
+  options.plan.merge = [epsilon, merge = options.plan.merge](at::ScalarType out, const Partial& a, const Partial& b) {
+    return merge(out, a, {b.out, b.lse + std::log1p(epsilon)});
   };
 }
 

@@ -144,8 +144,9 @@ const FaultGroup group{"counters", {
         auto block = rotation.next();
         if (!block) return block;
         KvBlock copy = *block;
-        copy.packed = buffer(block->shape, MemoryTag::kKv);
-        copy.packed.copy_(block->packed);
+        static_cast<PackedKv&>(copy) = {buffer(block->shape, MemoryTag::kKv), block->shape};
+        copy.k().copy_(block->k());
+        copy.v().copy_(block->v());
         kept.push_back(copy);
         return std::optional<KvBlock>(copy);
       };

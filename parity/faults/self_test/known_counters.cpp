@@ -50,7 +50,7 @@ void examine_ring(const Case& test, SelfTest& result) {
     is(found.backward.overlapped, 4, "steps backward while a message is under way");
     is(found.heads.begin, 0, "the first key-value head attended");
     is(found.heads.count, 2, "key-value heads attended");
-    is(found.kv_bytes, 3 * 240, "K and V held");
+    is(found.kv_bytes, 2 * 240, "K and V held");
     is(found.traveller_bytes, 2 * 480, "bytes held of the dK and dV that travel home");
     for (const Stock* stock : {&found.forward_stock, &found.backward_stock})
       for (const int64_t peak : stock->peaks)

@@ -58,7 +58,6 @@ struct ExpectedCounters {
   Stock forward_stock, backward_stock;
   std::vector<ExpectedStep> steps;
   ExpectedResult result = {};
-  bool packed = true;  // the own K and V are copied into one buffer
   bool one_d = false;  // D is made once for all blocks, if the kernel takes it, and not by each call
   int64_t peak_bytes = 0;                       // of everything: an upper bound
   int64_t rounding = 0;  // what the allocator may add to all that is held at a time: an upper bound
@@ -84,7 +83,9 @@ struct ExpectedRotation {
   };
   std::function<Moves(int world)> forward;
   std::function<Moves(int world, bool keep)> backward;
-  // Blocks held: of K and V at a step, of gradients when so many terms of them are there.
+  // Blocks held: of K and V at a step, or, at kBeforeTheFirst, when they are prepared; of gradients when so many terms of
+  // them are there.
+  static constexpr int kBeforeTheFirst = -1;
   std::function<int64_t(int world, int step)> kv_held;
   std::function<int64_t(int world, int terms)> gradients_held;
   // The share of its bytes that a rank sends to, and receives from, each other one.
@@ -130,7 +131,7 @@ std::vector<int64_t> pairs_by_head(const Case& test, const HeadRange& heads, int
 // Bytes of an element of the accumulation type.
 int64_t wide_bytes(const Case& test);
 
-// Bytes of the own K and V of a rank where they are not packed: none, if they are as they came.
+// Bytes of the own K and V of a rank: none, if they are as they came.
 int64_t own_kv_bytes(const Case& test, int rank);
 
 // D of so many vectors, of a kernel that takes it.

@@ -103,14 +103,11 @@ void raise(int64_t& peak, std::initializer_list<int64_t> bytes) {
   peak = std::max(peak, std::max(bytes));
 }
 
-// Before the first block is attended. Forward q, v and k are prepared, then K and V packed, unless they
-// stay apart; backward D = rowsum(dO * O) is computed. Then the first block comes.
+// Before the first block is attended. Forward q, v and k are prepared; backward D = rowsum(dO * O) is computed. Then the
+// first block comes.
 void prepare(const Sizes& n, ExpectedCounters& expected) {
-  const int64_t q = n.prepared(n.rows), k = n.prepared(n.keys), v = n.cleared_v();
-  const int64_t block = expected.packed ? kv_block_bytes(n.test) : 0;
   raise(expected.forward_stock.peak(Stage::kPrepare),
-        {n.preparing(n.rows), q + v + n.preparing(n.keys), q + v + k + block,
-         expected.steps.front().forward.preparing});
+        {n.preparing(n.rows), n.prepared(n.rows) + n.cleared_v() + n.preparing(n.keys), expected.steps.front().forward.preparing});
   raise(expected.backward_stock.peak(Stage::kPrepare),
         {expected.forward_stock.after + n.cleared_d_o() + (expected.one_d ? n.products(n.rows) : 0),
          expected.steps.front().backward.preparing});
@@ -182,7 +179,6 @@ void alone(const Case& test, ExpectedCounters& expected) {
   expected.steps = {{{0, 0},
                      {own, own + partial_bytes(test)},
                      {own, own + query_gradient_bytes(test) + gradient_block_bytes(test)}}};
-  expected.packed = false;
 }
 
 Finishing finishing(const Case& test, int64_t vectors, int64_t slots) {

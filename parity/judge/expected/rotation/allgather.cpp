@@ -14,7 +14,7 @@ std::vector<double> everybody_else(int world, int rank) {
 }
 
 // Every rank sends its block to every other one, in each pass unless it is kept, and each term of a
-// gradient straight to its owner. Held are the own block and all P gathered ones; the own sum, and
+// gradient straight to its owner. Held are all P gathered blocks, and until they are a copy of the own one; the own sum, and
 // where terms move beside it an outgoing and an incoming one, made when the second term is there. One
 // rank alone gathers nothing. All blocks are there before the first is attended; terms go while the next
 // block but one to theirs is, and the first is nobody else's.
@@ -22,7 +22,7 @@ const ExpectedRotations::Add registered{
     "allgather",
     {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
      [](int world, bool keep) { return ExpectedRotation::Moves{keep ? 0 : world - 1, world - 1, std::max(0, world - 2)}; },
-     [](int world, int) -> int64_t { return world == 1 ? 1 : world + 1; },
+     [](int world, int step) -> int64_t { return step == ExpectedRotation::kBeforeTheFirst ? world + 1 : world; },
      [](int world, int terms) -> int64_t { return world == 1 ? 0 : terms < 2 ? terms : 3; },
      everybody_else, everybody_else}};
 

@@ -9,7 +9,7 @@
 namespace ringcheck::parity {
 
 // Blocks are passed to the next rank P - 1 times (Ring Attention, Liu et al. 2023, section 3), and
-// the sum of their gradients one hop further, home. Held are the own block, the one in use and the
+// the sum of their gradients one hop further, home. Held are the block that leaves, of the own one a copy, and the
 // one that comes in; of gradients the sum that leaves and the one that comes in. A block comes while
 // the one before it is attended; in the last step backward gradients do.
 inline ExpectedRotation passed_round() {
@@ -23,7 +23,7 @@ inline ExpectedRotation passed_round() {
             const int hops = world > 1 ? world : 0;
             return ExpectedRotation::Moves{world - 1, hops, hops};
           },
-          [](int world, int step) -> int64_t { return std::min(world, step == 0 ? 2 : 3); },
+          [](int, int) -> int64_t { return 2; },
           [](int world, int terms) -> int64_t { return world > 1 ? std::min(terms * 2, 2) : 0; },
           [=](int world, int rank) { return only(world, rank + 1); },
           [=](int world, int rank) { return only(world, rank + world - 1); }};

@@ -90,7 +90,6 @@ ExpectedCounters counters(const Case& test, int rank) {
                           n.groups - 1);
   expected.backward = pass(test, rank, kv + gradient, 2 * n.groups, 6 * test.dim + 4 * test.dim_v,
                            n.groups > 1 ? n.groups : 0);
-  expected.packed = false;
   expected.forward_stock.after = expected.backward_stock.after = own_kv_bytes(test, rank);
   if (n.world == 1) {
     alone(test, expected);

@@ -27,28 +27,30 @@ std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares
 // While it attends it holds, from the second step on, a partial result and a sum of dQ. Then the
 // partial result of the block is merged, its dQ added, and its dK and dV are put where they travel.
 ExpectedStep step_of(const Case& test, const ExpectedBlock& block, int step,
-                     const ExpectedRotation& moves) {
-  const int64_t kv = moves.kv_held(test.world, step) * kv_block_bytes(test);
+                     const ExpectedRotation& moves, bool keep) {
+  const int64_t own = own_kv_bytes(test, block.queries), one = kv_block_bytes(test);
+  const int64_t kv = own + moves.kv_held(test.world, step) * one;
+  const int64_t preparing = own + moves.kv_held(test.world, ExpectedRotation::kBeforeTheFirst) * one;
   const int64_t partial = partial_bytes(test), gradient = gradient_block_bytes(test);
   const int64_t term = query_gradient_bytes(test), sum = step > 0 ? term : 0;
   const int64_t before = moves.gradients_held(test.world, step) * gradient;
   const int64_t after = moves.gradients_held(test.world, step + 1) * gradient;
   const int64_t attending = kv + sum + before;
   return {block,
-          step == 0 ? ExpectedStep::Held{kv, kv + partial}
+          step == 0 ? ExpectedStep::Held{kv, kv + partial, preparing}
                     : ExpectedStep::Held{kv + partial, kv + 2 * partial + merge_bytes(test)},
-          {attending, attending + term + gradient + std::max(sum, after - before)}};
+          {attending, attending + term + gradient + std::max(sum, after - before), keep ? kv : preparing}};
 }
 
 // Blocks of K and V, and of their gradients, that which came home last.
 void hold(const Case& test, int rank, const ExpectedRotation& moves, bool keep, ExpectedCounters& expected) {
   for (int step = 0; step < test.world; ++step)
-    expected.steps.push_back(step_of(test, {rank, (rank + test.world - step) % test.world}, step, moves));
-  const int64_t kv = kv_block_bytes(test), last = test.world - 1;
-  expected.kv_bytes = moves.kv_held(test.world, last) * kv;
+    expected.steps.push_back(step_of(test, {rank, (rank + test.world - step) % test.world}, step, moves, keep));
+  const int64_t own = own_kv_bytes(test, rank), one = kv_block_bytes(test);
+  expected.kv_bytes = moves.kv_held(test.world, ExpectedRotation::kBeforeTheFirst) * one;
   expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
-  expected.result.one_gradient_block = expected.one_d = true;
-  expected.forward_stock.after = expected.backward_stock.after = keep ? expected.kv_bytes : kv;
+  expected.result.rounded_o = expected.result.one_gradient_block = expected.one_d = true;
+  expected.forward_stock.after = expected.backward_stock.after = own + (keep ? moves.kv_held(test.world, 0) * one : 0);
 }
 
 // Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, from the second on merged forward; S = QK'

@@ -148,7 +148,6 @@ ExpectedCounters counters(const Case& test, int rank) {
   expected.result = {.rounded_o = true, .finished_gradients = true};
   expected.forward = pass(n, n.out(), 2, 2 * (test.dim + test.dim_v));
   expected.backward = pass(n, n.d_o(), 1, 6 * test.dim + 4 * test.dim_v);
-  expected.packed = false;
   expected.forward_stock.after = n.own;
   if (n.world == 1) {
     expected.steps = {alone(n)};

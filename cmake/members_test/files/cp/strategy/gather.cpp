@@ -20,7 +20,7 @@ class Gather final : public Strategy {
   Partial forward(const QBlock& q, const KvBlock& own) override {
     if (comm_.size() == 1) return kernel_.forward(q, own);  // nothing is sent, and K and V are as they came
     gathered_ = comm_.buffers(own.shape.elements(), own.shape.dtype, MemoryTag::kKv);
-    comm_.all_gather(own.packed, gathered_, {"gather kv", 0}).wait();
+    comm_.all_gather(pack(own.k(), own.v(), own.positions).packed, gathered_, {"gather kv", 0}).wait();
     Partial sum = kernel_.forward(q, block_of(0, own));
     for (int owner = 1; owner < comm_.size(); ++owner) {
       sum = merge_(accumulation_type(own.shape.dtype), sum, kernel_.forward(q, block_of(owner, own)));
