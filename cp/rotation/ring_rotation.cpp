@@ -4,18 +4,15 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "cp/device/beside.h"
-
 namespace ringcheck {
 namespace {
 
 // Every rank passes the block it holds to its right neighbour, P - 1 times (Liu et al., Ring
-// Attention, section 3). Two blocks are held: the one that leaves, and the incoming one. The own one leaves as a copy,
-// which is packed beside the computation that it is in use for.
+// Attention, section 3). Two blocks are held: the one that leaves, and the incoming one. The own one leaves as a copy.
 class RingRotation final : public Rotation {
  public:
   RingRotation(Communicator& comm, Layout layout, Hop hop)
-      : comm_(comm), layout_(std::move(layout)), hop_(hop), packing_(comm.device()) {}
+      : comm_(comm), layout_(std::move(layout)), hop_(hop) {}
 
   void start(const KvBlock& own) override {
     incoming_ = own;
@@ -41,23 +38,17 @@ class RingRotation final : public Rotation {
     const auto block = [&] { return comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kKv); };
     const PackedKv leaving{step_ > 1 ? current.packed : block(), shape};
     incoming_ = {{free_.defined() ? free_ : block(), shape}, layout_.keys[comm_.neighbour(-step_)], current.heads};
-    const auto hop = [&] { arrival_ = hop_(comm_, leaving.packed, incoming_.packed, {"exchange kv", step_}); };
-    if (step_ > 1) {
-      hop();
-    } else {
-      packing_.after(Moment::now(comm_.device()), [&] {
-        leaving.k().copy_(current.k());
-        leaving.v().copy_(current.v());
-        hop();
-      });
+    if (step_ == 1) {
+      leaving.k().copy_(current.k());
+      leaving.v().copy_(current.v());
     }
+    arrival_ = hop_(comm_, leaving.packed, incoming_.packed, {"exchange kv", step_});
     free_ = leaving.packed;
   }
 
   Communicator& comm_;
   Layout layout_;
   Hop hop_;
-  Beside packing_;
   KvBlock incoming_;  // lands here while the block before it is in use
   at::Tensor free_;   // the buffer that leaves, to be received into next
   Pending arrival_;
