@@ -125,14 +125,14 @@ TEST(ExpectedCounters, AreTheDocumentedOnes) {
   EXPECT_EQ(ring.backward.messages, 5);
   EXPECT_EQ(ring.forward.overlapped, 2);
   EXPECT_EQ(ring.backward.overlapped, 3);
-  EXPECT_EQ(ring.kv_bytes, 3 * 960);
+  EXPECT_EQ(ring.kv_bytes, 2 * 960);
   EXPECT_EQ(ring.traveller_bytes, 2 * 1920);
   // 96 rows: a partial result of 6 + 1 floats each; O of 6 bf16 and LSE; D; dQ of 4 floats.
-  EXPECT_EQ(ring.forward_stock.attending, 3 * 960 + 96 * 7 * 4);
-  EXPECT_EQ(ring.forward_stock.after, 960 + 96 * (6 * 2 + 4));
+  EXPECT_EQ(ring.forward_stock.attending, 2 * 960 + 96 * 7 * 4);
+  EXPECT_EQ(ring.forward_stock.after, 96 * (6 * 2 + 4));
   EXPECT_EQ(ring.backward_stock.attending,
-            3 * 960 + 2 * 1920 + 96 * (6 * 2 + 4) + 96 * 4 + 96 * 4 * 4);
-  EXPECT_EQ(ring.backward_stock.after, 960 + 96 * (6 * 2 + 4) + 96 * 4 * 2 + 960);
+            2 * 960 + 2 * 1920 + 96 * (6 * 2 + 4) + 96 * 4 + 96 * 4 * 4);
+  EXPECT_EQ(ring.backward_stock.after, 96 * (6 * 2 + 4) + 96 * 4 * 2 + 960);
   EXPECT_EQ(ring.forward.flops, ring.forward.pairs * 2 * 10);
   EXPECT_EQ(ring.backward.flops, ring.backward.pairs * (6 * 4 + 4 * 6));
   EXPECT_EQ(ring.sent_to, (std::vector<int64_t>{0, 0, 4 * 960 + 3 * 1920}));
