@@ -54,10 +54,7 @@ class Gather final : public Strategy {
 
  private:
   KvBlock block_of(int owner, const KvBlock& own) const {
-    KvBlock block = own;
-    block.packed = gathered_.at(owner);
-    block.positions = keys_.at(owner);
-    return block;
+    return {{gathered_.at(owner), own.shape}, keys_.at(owner), own.heads};
   }
   at::Tensor traveller(const KvShape& shape) {
     return comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kTraveller);
