@@ -44,6 +44,7 @@ AroundKernel twice(Victim victim) {
 AroundKernel stale(Victim victim) {
   return {.before = [victim, last = at::Tensor()](KernelCall& call) mutable {
     const at::Tensor before = last;
+    call.kv = parity::own_copy(call.kv);
     last = call.kv.packed.clone();
     if (victim.in(call) && before.defined()) call.kv.packed = before;
   }};
