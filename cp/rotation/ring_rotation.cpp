@@ -35,15 +35,11 @@ class RingRotation final : public Rotation {
  private:
   void pass_on(const KvBlock& current) {
     const KvShape& shape = current.shape;
-    const auto block = [&] { return comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kKv); };
-    const PackedKv leaving{step_ > 1 ? current.packed : block(), shape};
-    incoming_ = {{free_.defined() ? free_ : block(), shape}, layout_.keys[comm_.neighbour(-step_)], current.heads};
-    if (step_ == 1) {
-      leaving.k().copy_(current.k());
-      leaving.v().copy_(current.v());
-    }
-    arrival_ = hop_(comm_, leaving.packed, incoming_.packed, {"exchange kv", step_});
-    free_ = leaving.packed;
+    const at::Tensor leaving = step_ > 1 ? current.packed : pack(current.k(), current.v(), {}).packed;
+    incoming_ = {{free_.defined() ? free_ : comm_.buffer(shape.elements(), shape.dtype, MemoryTag::kKv), shape},
+                 layout_.keys[comm_.neighbour(-step_)], current.heads};
+    arrival_ = hop_(comm_, leaving, incoming_.packed, {"exchange kv", step_});
+    free_ = leaving;
   }
 
   Communicator& comm_;

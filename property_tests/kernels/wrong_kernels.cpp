@@ -45,7 +45,7 @@ AroundKernel stale(Victim victim) {
   return {.before = [victim, last = at::Tensor()](KernelCall& call) mutable {
     const at::Tensor before = last;
     call.kv = parity::own_copy(call.kv);
-    last = call.kv.packed.clone();
+    last = call.kv.packed;
     if (victim.in(call) && before.defined()) call.kv.packed = before;
   }};
 }

@@ -143,10 +143,7 @@ const FaultGroup group{"counters", {
       return [kept = std::vector<KvBlock>()](Rotation& rotation, int) mutable {
         auto block = rotation.next();
         if (!block) return block;
-        KvBlock copy = *block;
-        static_cast<PackedKv&>(copy) = {buffer(block->shape, MemoryTag::kKv), block->shape};
-        copy.k().copy_(block->k());
-        copy.v().copy_(block->v());
+        const KvBlock copy = pack(block->k(), block->v(), block->positions);
         kept.push_back(copy);
         return std::optional<KvBlock>(copy);
       };

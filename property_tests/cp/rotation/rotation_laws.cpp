@@ -67,7 +67,7 @@ std::string round(Communicator& comm, Rotation& rotation, const Setting& s, int6
       return "too few blocks";
     const int owner = (comm.rank() + comm.size() - step) % comm.size();
     wrong += unlike(*kv, block_of(s, owner, salt));
-    if (kv->packed.defined() && reinterpret_cast<uintptr_t>(kv->packed.data_ptr()) % 128 != 0)
+    if ((step > 0 || kv->packed.defined()) && reinterpret_cast<uintptr_t>(kv->packed.data_ptr()) % 128 != 0)
       wrong += "unaligned; ";
     if (!agree)
       continue;
