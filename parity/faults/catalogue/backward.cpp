@@ -71,11 +71,11 @@ const FaultGroup group{"backward", {
     .wrong = "the backward pass attends to its own K and V at every step",
     .site = Site::kRotation, .cases = {cases::kCausal}, .names = kAll,
     .subject = with_rotation([](Communicator& comm, const Layout&) {
-      return [&comm, own = at::Tensor()](Rotation& rotation, int step) mutable {
+      return [&comm, own = PackedKv()](Rotation& rotation, int step) mutable {
         auto block = rotation.next();
         if (!block || comm.ledger().phase() != Phase::kBackward) return block;
-        if (step == 0) own = block->packed;
-        block->packed = own;
+        if (step == 0) own = *block;
+        static_cast<PackedKv&>(*block) = own;
         return block;
       };
     })}},

@@ -12,12 +12,12 @@ namespace {
 
 constexpr const char* kAttending = "bytes held while a block is attended";
 
-// A copy of every block that comes, under no tag.
+// A copy of every block that comes.
 Next keeps_copies(Communicator&, const Layout&) {
   return [kept = std::vector<at::Tensor>()](Rotation& rotation, int step) mutable {
     if (step == 0) kept.clear();
     auto block = rotation.next();
-    if (block) kept.push_back(block->packed.clone());
+    if (block) kept.push_back(own_copy(*block).packed);
     return block;
   };
 }

@@ -123,10 +123,10 @@ const FaultGroup group{"rotation", {
     .wrong = "every step reads the own block, under the label of the right one",
     .site = Site::kRotation, .cases = {cases::kFull}, .names = kForward,
     .subject = with_rotation([](Communicator&, const Layout&) {
-      return [own = at::Tensor()](Rotation& rotation, int step) mutable {
+      return [own = PackedKv()](Rotation& rotation, int step) mutable {
         Block block = rotation.next();
-        if (block && step == 0) own = block->packed;
-        if (block) block->packed = own;
+        if (block && step == 0) own = *block;
+        if (block) static_cast<PackedKv&>(*block) = own;
         return block;
       };
     })}},

@@ -166,7 +166,7 @@ SharedSubject staged_where_negative() {
   return with_rotation([](Communicator& comm, const Layout&) -> Next {
     return [first = comm.rank() == 0, stage = at::Tensor()](Rotation& rotation, int step) mutable {
       auto block = rotation.next();
-      if (first && step == 0 && block->packed[0].item<double>() < 0)
+      if (first && step == 0 && block->k()[0][0][0][0].item<double>() < 0)
         stage = buffer(block->shape, MemoryTag::kKv);
       return block;
     };
