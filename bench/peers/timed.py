@@ -148,7 +148,7 @@ def run(command, options, measurements):
         result = {"schema_version": 2, "kind": "scaling", "environment": environment(command, begin),
                   "summary": dict.fromkeys(counts, 0), "cases": [], "measurements": found}
         with open(options.json + ".part", "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1, sort_keys=True)
+            json.dump(result, file, indent=1)
             file.write("\n")
         os.replace(options.json + ".part", options.json)
         for row in found:
