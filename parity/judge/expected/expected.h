@@ -83,10 +83,9 @@ struct ExpectedRotation {
   };
   std::function<Moves(int world)> forward;
   std::function<Moves(int world, bool keep)> backward;
-  // Blocks held: of K and V at a step, or, at kBeforeTheFirst, when they are prepared; of gradients when so many terms of
+  // Blocks held: of K and V when the first is prepared, and from its step on; of gradients when so many terms of
   // them are there.
-  static constexpr int kBeforeTheFirst = -1;
-  std::function<int64_t(int world, int step)> kv_held;
+  std::function<int64_t(int world)> kv_prepared, kv_held;
   std::function<int64_t(int world, int terms)> gradients_held;
   // The share of its bytes that a rank sends to, and receives from, each other one.
   std::function<std::vector<double>(int world, int rank)> to, from;

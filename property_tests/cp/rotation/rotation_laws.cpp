@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "cp/ledger/memory.h"
 #include "cp/attention/partial.h"
+#include "parity/faults/decorators/communicator.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/attention/passes.h"
 #include "property_tests/property.h"
@@ -89,6 +91,31 @@ RC_GTEST_PROP(Rotation, EveryRankSeesEveryOwnerOnceInRingOrder, ()) {
     const std::string first = round(comm, *rotation, s, 0, agree);
     // Kept blocks are those of the first round.
     return first + round(comm, *rotation, s, s.options.keep ? 0 : 1, agree);
+  });
+  RC_ASSERT(wrong == std::vector<std::string>(s.cut.world));
+}
+
+// A round whose transfer fails leaves nothing behind, not even what would be kept.
+RC_GTEST_PROP(Rotation, ARoundAfterOneThatFailedIsWhole, ()) {
+  const Setting s = draw();
+  RC_PRE(s.cut.world > 1);
+  const int transfers = s.rotation == "allgather" ? 1 : s.cut.world - 1;
+  const auto fails = static_cast<int>(*gen::between(0, transfers - 1).as("transfer that fails"));
+  const auto wrong = on_every_rank(s.cut.world, [&](Communicator& comm) -> std::string {
+    int transfer = 0;
+    const auto failing = parity::with_transfer(comm, [&](Communicator& inner, parity::Posting posting) {
+      Pending done = parity::post(inner, std::move(posting));
+      if (transfer++ != fails) return done;
+      return Pending([] { throw std::runtime_error("failed"); });
+    });
+    const auto rotation = s.entry().rotation(*failing, s.cut.layout(), s.options);
+    try {
+      round(*failing, *rotation, s, 0, false);
+      return "the round did not fail";
+    } catch (const std::runtime_error&) {
+      comm.agree_max(int64_t{0});
+      return round(*failing, *rotation, s, 1, false);
+    }
   });
   RC_ASSERT(wrong == std::vector<std::string>(s.cut.world));
 }

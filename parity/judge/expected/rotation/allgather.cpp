@@ -22,7 +22,7 @@ const ExpectedRotations::Add registered{
     "allgather",
     {[](int world) { return ExpectedRotation::Moves{world - 1, 0}; },
      [](int world, bool keep) { return ExpectedRotation::Moves{keep ? 0 : world - 1, world - 1, std::max(0, world - 2)}; },
-     [](int world, int step) -> int64_t { return step == ExpectedRotation::kBeforeTheFirst ? world + 1 : world; },
+     [](int world) -> int64_t { return world + 1; }, [](int world) -> int64_t { return world; },
      [](int world, int terms) -> int64_t { return world == 1 ? 0 : terms < 2 ? terms : 3; },
      everybody_else, everybody_else}};
 

@@ -23,7 +23,7 @@ inline ExpectedRotation passed_round() {
             const int hops = world > 1 ? world : 0;
             return ExpectedRotation::Moves{world - 1, hops, hops};
           },
-          [](int, int) -> int64_t { return 2; },
+          [](int) -> int64_t { return 2; }, [](int) -> int64_t { return 2; },
           [](int world, int terms) -> int64_t { return world > 1 ? std::min(terms * 2, 2) : 0; },
           [=](int world, int rank) { return only(world, rank + 1); },
           [=](int world, int rank) { return only(world, rank + world - 1); }};

@@ -29,8 +29,8 @@ std::vector<int64_t> shared_out(int64_t bytes, const std::vector<double>& shares
 ExpectedStep step_of(const Case& test, const ExpectedBlock& block, int step,
                      const ExpectedRotation& moves, bool keep) {
   const int64_t own = own_kv_bytes(test, block.queries), one = kv_block_bytes(test);
-  const int64_t kv = own + moves.kv_held(test.world, step) * one;
-  const int64_t preparing = own + moves.kv_held(test.world, ExpectedRotation::kBeforeTheFirst) * one;
+  const int64_t kv = own + moves.kv_held(test.world) * one;
+  const int64_t preparing = own + moves.kv_prepared(test.world) * one;
   const int64_t partial = partial_bytes(test), gradient = gradient_block_bytes(test);
   const int64_t term = query_gradient_bytes(test), sum = step > 0 ? term : 0;
   const int64_t before = moves.gradients_held(test.world, step) * gradient;
@@ -47,10 +47,10 @@ void hold(const Case& test, int rank, const ExpectedRotation& moves, bool keep, 
   for (int step = 0; step < test.world; ++step)
     expected.steps.push_back(step_of(test, {rank, (rank + test.world - step) % test.world}, step, moves, keep));
   const int64_t own = own_kv_bytes(test, rank), one = kv_block_bytes(test);
-  expected.kv_bytes = moves.kv_held(test.world, ExpectedRotation::kBeforeTheFirst) * one;
+  expected.kv_bytes = moves.kv_prepared(test.world) * one;
   expected.traveller_bytes = moves.gradients_held(test.world, test.world) * gradient_block_bytes(test);
   expected.result.rounded_o = expected.result.one_gradient_block = expected.one_d = true;
-  expected.forward_stock.after = expected.backward_stock.after = own + (keep ? moves.kv_held(test.world, 0) * one : 0);
+  expected.forward_stock.after = expected.backward_stock.after = own + (keep ? moves.kv_held(test.world) * one : 0);
 }
 
 // Ring attention (Liu, Zaharia and Abbeel 2023): a step for every owner, from the second on merged forward; S = QK'
