@@ -36,7 +36,7 @@ void append_regressions(Cases& cases, bool large) {
 
 // Shards of a slot more than the tiles of kernels, where there is a rest and more than one tile. The edge of
 // a window is in the other rank's block for eight rows, since a library may be called for each of them, and
-// in the own one.
+// in the own one. What is wrong from the second tile on may be so of some batch entries or heads alone.
 void append_tile_edges(Cases& cases, const std::string& device) {
   Case probe;
   probe.device = device;
@@ -45,7 +45,7 @@ void append_tile_edges(Cases& cases, const std::string& device) {
     for (const char* shape : {"causal/s258", "causal/s514", "full/s258", "full/s514", "window[250]/s258",
                               "window[131]/s514"})
       for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
-        Case test = parity::parse_case("ring:p2p/contiguous/P2/hq2/hkv1/d64/" + std::string(shape) + "/" + dtype);
+        Case test = parity::parse_case("ring:p2p/contiguous/P2/b2/hq4/hkv2/d64/" + std::string(shape) + "/" + dtype);
         test.device = device;
         test.kernel = kernel;
         if (!parity::not_supported(test))
@@ -80,6 +80,11 @@ const std::vector<std::string> kLongPositions{
     "ring:allgather[keep]/contiguous/window[3]/P5/hq2/hkv1/s2200/d4/float32/rope:half[500000]",
     "ring:alltoall/striped[1]/window[2]/P2/hq1/hkv1/s2111/d6/fp16/rope:half[10000]",
     "ring:p2p/striped[3]/window[4]/P3/hq2/hkv2/s9000/d8/float64/rope:half[500000,llama3]"};
+
+// More groups than strategies name for lists, or take by themselves: a third one and later ones.
+const std::vector<std::string> kManyGroups{
+    "gathered[6]/headtail/causal/P3/b2/hq12/hkv6/s37/d8/bf16",
+    "ulysses[4]/headtail/causal/P2/b2/hq8/hkv8/s37/d8/float32"};
 
 // More of them than smoke has time for.
 const std::vector<std::string> kMoreLongPositions{
@@ -122,12 +127,14 @@ Cases fixed_cases_of_smoke(const std::string& device) {
       "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16",
       "ring:p2p/headtail/docfull[2,4,8]/P2/hq2/hkv1/d16/bf16/snap"};  // queries that see unlike numbers of keys
   texts.insert(texts.end(), kLongPositions.begin(), kLongPositions.end());
+  texts.insert(texts.end(), kManyGroups.begin(), kManyGroups.end());
   return of_every_profile(device, false, texts);
 }
 
 Cases fixed_cases_of_conformance(const std::string& device) {
   std::vector<std::string> texts = kLongPositions;
   texts.insert(texts.end(), kMoreLongPositions.begin(), kMoreLongPositions.end());
+  texts.insert(texts.end(), kManyGroups.begin(), kManyGroups.end());
   return of_every_profile(device, true, texts);
 }
 

@@ -45,11 +45,17 @@ void choose_mpi(parity::Cover& cover, const std::vector<int>& worlds, size_t cou
   }
 }
 
-// Processes that exchange heads straight from and into their places in the sequence: what is drawn hardly has them.
-Cases straight_processes(const std::string& device) {
-  Case test = parity::parse_case("ulysses[2]/headtail/causal/mpi/P2/b2/hq8/hkv4/s24/d8/dv12/float32");
-  test.device = device;
-  return device == "cuda" && lacks_gpus(test.world) ? Cases() : Cases{test};
+// Processes that exchange heads straight from and into their places in the sequence, and messages that an MPI does not
+// send at once, by its own all-to-all: what is drawn hardly has them.
+Cases further_processes(const std::string& device) {
+  Cases cases;
+  for (const char* text : {"ulysses[2]/headtail/causal/mpi/P2/b2/hq8/hkv4/s24/d8/dv12/float32",
+                           "ring:alltoall/contiguous/full/mpi/P2/hq4/hkv4/s64/d64/float64"}) {
+    Case test = parity::parse_case(text);
+    test.device = device;
+    if (device == "cpu" || !lacks_gpus(test.world)) cases.push_back(test);
+  }
+  return cases;
 }
 
 constexpr parity::Minima kSmokeMinima{.each = 3, .pair = 1};
@@ -71,7 +77,7 @@ Cases smoke(const std::string& device, const parity::Combinations& combinations)
   parity::Cover cover(combinations, kSmokeMinima);
   for (const Case& test : fixed_cases_of_smoke(device))
     cover.add(test);
-  for (const Case& test : straight_processes(device))
+  for (const Case& test : further_processes(device))
     cover.add(test);
   cover.choose(smoke_pool(device), 280);
   choose_mpi(cover, {2, 3, 4}, 4, device);

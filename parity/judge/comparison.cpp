@@ -70,7 +70,7 @@ std::string exactly(double value) {
 // What no result in this dtype can be, however it is computed.
 std::string out_of_range(const Case& test, double value) {
   constexpr double kMostInHalf = 65504;
-  if (test.dtype != at::kHalf || !(std::abs(value) > kMostInHalf)) return "";
+  if (test.dtype != at::kHalf || !std::isfinite(value) || std::abs(value) <= kMostInHalf) return "";
   return "; fp16 ends at 65504: use bf16, or data that is less wide";
 }
 

@@ -148,6 +148,9 @@ TEST(RotaryEmbedding, EveryCutIntoDocumentsHasItsOwnPositions) {
   EXPECT_TRUE(two.narrow(2, 0, 4).equal(one.narrow(2, 0, 4)));
   EXPECT_TRUE(two.narrow(2, 4, 5).equal(one.narrow(2, 0, 5)));
   EXPECT_FALSE(two.equal(one));
+  const at::Tensor other = turned({{5, 5}, {4, 4}});
+  EXPECT_TRUE(other.narrow(2, 0, 5).equal(one.narrow(2, 0, 5)));
+  EXPECT_TRUE(other.narrow(2, 5, 4).equal(one.narrow(2, 0, 4)));
 }
 
 }  // namespace

@@ -38,6 +38,30 @@ class Ends final : public Subject {
   Status how_;
 };
 
+// Takes memory that it has just allocated for zero.
+class TakesForZero final : public Subject {
+ public:
+  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
+  Promise promise(const Case& test) const override { return plain::subject().promise(test); }
+  RankOutput run(Communicator&, const Case&, const RankInput& input) const override {
+    const at::Tensor& q = input.local.q;
+    RankOutput output;
+    output.o = at::zeros_like(q).masked_fill_(at::empty({1}, q.options()).isnan(), 1);
+    output.lse = at::zeros(q.sizes().slice(0, 3), q.options());
+    output.dq = at::zeros_like(q);
+    output.dk = output.dv = at::zeros_like(input.local.k);
+    return output;
+  }
+};
+
+// What is to surround a further run surrounds it: memory without a value is NaN there.
+void examine_surroundings(const Case& test, SelfTest& result) {
+  RunOptions options;
+  options.judging.oracles = {"poison"};
+  options.subject = std::make_shared<TakesForZero>();
+  result.demand(verify(test, options).status == Status::kFail, "poison accepts a subject that takes new memory for zero");
+}
+
 // The reference has no memory left: nobody knows whether the subject is right.
 Verdict verify_without_memory(const Case& test) {
   RunOptions options;
@@ -66,6 +90,7 @@ void examine_failures(const VerifyCase& verify, SelfTest& result) {
     const bool says = how == Status::kHang ? !verdict.reason.empty() : verdict.reason.find(kWhy) != std::string::npos;
     result.demand(says, c10::str("a case that ended as ", to_text(how), " does not say why: ", verdict.reason));
   }
+  examine_surroundings(test, result);
   result.demand(verify_without_memory(test).status == Status::kInconclusive, "a case that the reference had no memory for is not inconclusive");
 }
 

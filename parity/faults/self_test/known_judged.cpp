@@ -51,18 +51,21 @@ void examine_what_joins(SelfTest& result) {
   result.demand(status_of(known, {"parity"}, missing) == Status::kFail, "a tensor that is missing is not missed");
 }
 
-// A turned element may be off by 8 units and what its angle is, of both of its pair; 400 are too many.
+// A turned element may be off by 8 units and what its angle is, of both of its pair. That this is what the formula gives
+// is the business of property_tests/parity.
 void examine_turning(SelfTest& result) {
+  constexpr double kUnits = 400, kBounds[] = {1.0, 1.0};  // so far off, and how many bounds that is, of q and of k
   const Known known(parse_case(kTurned));
   const Promise promise = plain::subject().promise(known.test);
-  for (at::Tensor Outcome::*tensor : {&Outcome::q_rotated, &Outcome::k_rotated}) {
+  for (size_t i = 0; i < 2; ++i) {
     Outcome wrong = known.clean;
-    (wrong.*tensor) = (wrong.*tensor).clone();
-    const at::Tensor pair = (wrong.*tensor)[0][0][7];
-    pair[0].add_(400 * 0x1p-53 * pair.abs().sum());
-    result.demand(std::ranges::any_of(judge_rotated(known.test, promise, known.problem, wrong),
-                                      [](const TensorVerdict& verdict) { return verdict.status == Status::kFail; }),
-                  "a rotated element may be 400 units off");
+    at::Tensor& rotated = i == 0 ? wrong.q_rotated : wrong.k_rotated;
+    rotated = rotated.clone();
+    const at::Tensor pair = rotated[0][0][7];
+    pair[0].add_(kUnits * 0x1p-53 * pair.abs().sum());
+    const TensorVerdict verdict = judge_rotated(known.test, promise, known.problem, wrong).at(i);
+    result.demand(verdict.status == Status::kFail && std::abs(verdict.hard_ratio - kBounds[i]) <= 0.01 * kBounds[i],
+                  c10::str("a rotated ", verdict.tensor, " that is ", kUnits, " units off is so by ", verdict.hard_ratio, " of its bounds, not ", kBounds[i]));
   }
 }
 

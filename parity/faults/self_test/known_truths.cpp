@@ -6,6 +6,8 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "parity/case/problem.h"
 #include "parity/faults/self_test/plain_attention.h"
@@ -23,6 +25,7 @@ constexpr const char* kProblems[] = {"full/P1/b2/hq4/hkv2/s11/d6/dv4",
                                      "prefix[4]/P1/b1/hq2/hkv1/s9/d4/dv4/scale:2",
                                      "causal/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]",
                                      "doc[4,3:5]/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]",
+                                     "doc[5,3:4]/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]",
                                      "full/P1/b1/hq2/hkv1/s9/d4/dv4/rope:interleaved[100]"};
 
 // Some tiles of it are full, some in part, some empty.
@@ -56,13 +59,14 @@ struct Known {
 void examine_values(const Truth& truth, const Known& known, const reference::Tiling& tiling,
                     SelfTest& result) {
   const reference::Judgement found =
-      truth(known.inputs, contract_of(known.test), reference_rope(known.test), tiling);
+      truth(known.inputs, contract_of(known.test), 1, reference_rope(known.test), tiling);
   for (const auto& [name, tensor] : kTensors)
     result.demand(
         agree(found.value.*tensor, known.plain.*tensor),
         c10::str("the reference has another ", name, " than plain loops in ", to_text(known.test)));
 }
 
+bool is_near(double size, double known) { return std::abs(size - known) <= 0.001 * known; }
 double root_mean_square(const at::Tensor& x) { return x.square().mean().sqrt().item<double>(); }
 
 // Root mean squares of bounds and sigmas, in roundings of the dtype. That they are what the formulas of
@@ -75,7 +79,7 @@ void examine_sizes(const reference::Judgement& found, const std::string& problem
                    const Sizes (&known)[5], SelfTest& result) {
   const auto is = [&](const at::Tensor& x, double known_size, const std::string& what) {
     const double size = root_mean_square(x) / rounding;
-    result.demand(std::abs(size - known_size) <= 0.001 * known_size,
+    result.demand(is_near(size, known_size),
                   c10::str("the ", what, " is ", size, " units, not ", known_size, ", in ", problem));
   };
   for (size_t i = 0; i < std::size(known); ++i) {
@@ -98,7 +102,8 @@ constexpr Sizes kOfFloat[] = {
 
 // Whatever a formula speaks of: documents, grouped queries, scaled frequencies and rough angles,
 // passes of two precisions, additions that are rough beside some P, operands of tf32, dS scaled first, sums that are
-// chopped, blocks of 4, partial results and gradients in 16 bit that are merged by differences, and underflow that is not small.
+// chopped, blocks of 4, partial results and gradients in 16 bit, unlike numbers of which are merged by differences, and
+// underflow that is not small.
 constexpr const char* kRough = "doc[5,3:5,2]/P1/b2/hq4/hkv2/s12/d8/dv4/rope:half[100,llama3,8,1,4,8]";
 const reference::Contract kForward{.u_a = 0x1p-11, .u_p = 0x1p-9, .eta_p = 0x1p-12, .u_o = 0x1p-9, .eta_o = 0x1p-11,
                                    .eta_e = 0x1p-13, .u_in = 0x1p-11, .u_m = 0x1p-10, .kappa = 4,
@@ -106,29 +111,50 @@ const reference::Contract kForward{.u_a = 0x1p-11, .u_p = 0x1p-9, .eta_p = 0x1p-
 const reference::Contract kBackward{.u_a = 0x1p-14, .u_p = 0x1p-10, .eta_p = 0x1p-14, .u_o = 0x1p-12,
                                     .eta_o = 0x1p-10, .eta_e = 0x1p-15, .u_m = 0x1p-11, .kappa = 2, .c_e = 7, .scales_ds = true,
                                     .chops_after = 0.03};
+const reference::Partials kPartials{3, 20, 70};
 constexpr Sizes kOfRough[] = {
     {644941, 109508}, {992843, 79029.5}, {1.37031e6, 130712}, {3.3051e6, 282647}, {2.17696e6, 164393}};
 
+// Of some keys, with O and LSE of an implementation: without the errors of these, which it made.
+constexpr Sizes kOfSampledKeys[] = {{1, 1}, {1, 1}};
+
+void examine_sample_of_keys(SelfTest& result) {
+  const Known known(kProblems[0]);
+  const at::Tensor keys = at::tensor({1, 4, 10}, at::kLong);
+  const reference::Judge judge(known.inputs, reference::Contract{}, 1, {}, {},
+                               reference::Sample{{0, 3, 7}, {1, 4, 10}, known.plain.o, known.plain.lse});
+  const reference::Judgement found = judge({0, 4}, at::kCPU);  // of all pairs
+  for (const auto& [i, tensor] : {std::pair(0, &reference::Tensors::dk), {1, &reference::Tensors::dv}}) {
+    const char* name = i == 0 ? "dk" : "dv";
+    result.demand(agree(found.value.*tensor, (known.plain.*tensor).flatten(0, 1).index_select(1, keys)),
+                  c10::str("the reference has another ", name, " of a sample than plain loops in ", kProblems[0]));
+    for (const auto& [what, x, size] : {std::tuple("bound", found.bound.*tensor, kOfSampledKeys[i].bound),
+                                        {"sigma", found.sigma.*tensor, kOfSampledKeys[i].sigma}})
+      result.demand(is_near(root_mean_square(x) / kFloat, size),
+                    c10::str("the ", what, " of ", name, " of a sample is ", root_mean_square(x) / kFloat, " units, not ", size));
+  }
+}
+
 void examine_sizes(const Truth& truth, SelfTest& result) {
   const Known known(kProblems[0]);
-  examine_sizes(truth(known.inputs, reference::Contract{}, {}, {}), kProblems[0], kFloat, kOfFloat, result);
+  examine_sizes(truth(known.inputs, reference::Contract{}, 1, {}, {}), kProblems[0], kFloat, kOfFloat, result);
   const Known turned(kTurned);
-  examine_sizes(truth(turned.inputs, contract_of(turned.test), reference_rope(turned.test), {}), kTurned, kDouble, kOfTurned, result);
+  examine_sizes(truth(turned.inputs, contract_of(turned.test), 1, reference_rope(turned.test), {}), kTurned, kDouble, kOfTurned, result);
   const Case test = parse_case(c10::str(kRough, "/float64"));
   const Problem p = problem_of(test);
   reference::Rope rope = reference_rope(test);
   rope.u_angle = 0x1p-12;
   const reference::Inputs inputs{p.q.nan_to_num(0), p.k.nan_to_num(0), p.v.nan_to_num(0),
                                  p.d_o.nan_to_num(0), mask_of(test), scale_of(test)};
-  examine_sizes(truth(inputs, {kForward, kBackward}, rope, kManyTiles), kRough, kFloat, kOfRough, result);
+  examine_sizes(truth(inputs, {kForward, kBackward}, kPartials, rope, kManyTiles), kRough, kFloat, kOfRough, result);
 }
 
 }  // namespace
 
 reference::Judgement true_judgement(const reference::Inputs& inputs,
-                                    const reference::Contracts& contracts,
+                                    const reference::Contracts& contracts, reference::Partials partials,
                                     const reference::Rope& rope, const reference::Tiling& tiling) {
-  return reference::judge(inputs, contracts, 1, rope, tiling);
+  return reference::judge(inputs, contracts, partials, rope, tiling);
 }
 
 void examine_truth(const Truth& truth, SelfTest& result) {
@@ -138,6 +164,7 @@ void examine_truth(const Truth& truth, SelfTest& result) {
     examine_values(truth, known, kManyTiles, result);
   }
   examine_sizes(truth, result);
+  examine_sample_of_keys(result);
 }
 
 }  // namespace ringcheck::parity

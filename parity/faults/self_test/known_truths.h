@@ -11,10 +11,10 @@ namespace ringcheck::parity {
 
 // reference::judge, as it is or spoilt by whoever tests the test.
 using Truth =
-    std::function<reference::Judgement(const reference::Inputs&, const reference::Contracts&,
+    std::function<reference::Judgement(const reference::Inputs&, const reference::Contracts&, reference::Partials,
                                        const reference::Rope&, const reference::Tiling&)>;
 reference::Judgement true_judgement(const reference::Inputs& inputs,
-                                    const reference::Contracts& contracts,
+                                    const reference::Contracts& contracts, reference::Partials partials,
                                     const reference::Rope& rope, const reference::Tiling& tiling);
 
 // The reference against attention in plain loops, forward and backward: every mask, grouped

@@ -106,6 +106,10 @@ std::vector<Miscounted> miscounted(const Outcome& clean) {
       counter(wrong.ranks.at(rank)) += by;
       list.push_back({c10::str(what, " of rank ", rank, " off by ", by), rank, std::move(wrong)});
     };
+    for (const auto& [in_pass, pass] : {std::pair("forward ", &RankCounts::forward), {"backward ", &RankCounts::backward}})
+      for (const int64_t by : {int64_t{-1}, int64_t{1} << 40})  // less than is seen, more than tiles hold
+        off(
+            c10::str(in_pass, "pairs computed"), [pass = pass](RankRecord& r) -> int64_t& { return (r.*pass).computed; }, by);
     for (const int64_t by : {1, -1}) {
       for (const auto& [in_pass, pass] : {std::pair("forward ", &RankCounts::forward), {"backward ", &RankCounts::backward}})
         for (const auto& [name, counter] :

@@ -17,7 +17,11 @@ namespace {
 parity::Case gathered_case() {
   parity::Case test = *gen::test_case().as("case");
   test.strategy = "gathered";
-  test.arguments = *gen::choice<std::string>({"", "[1]"}).as("groups");
+  test.arguments = *gen::choice<std::string>({"", "[1]", "[6]"}).as("groups");
+  if (test.arguments == "[6]") {  // more than it takes by itself
+    test.q_heads = 6 * (test.q_heads / test.kv_heads);
+    test.kv_heads = 6;
+  }
   test.world = *gen::choice<int>({2, 3, 5, 7, 8}).as("world");
   test.rope.pairing = Rope::Pairing::kNone;
   if (parity::not_supported(test)) test.kernel = plainest_kernel(parity::device_type_of(test));
