@@ -9,6 +9,7 @@
 
 #include "bench/reporter.h"
 #include "bench/sweep.h"
+#include "cli/arguments.h"
 #include "cli/environment.h"
 #include "cp/device/cuda_library.h"
 #include "reports/envelope.h"
@@ -68,8 +69,9 @@ int main(int argc, char** argv) {
   using namespace ringcheck;
   benchmark::Initialize(&argc, argv);
   std::string json;
-  CLI::App program("times what is right; --help shows the flags of Google Benchmark as well");
-  program.add_option("--json", json, "write the result")->type_name("FILE");
+  CLI::App program("times what is right; --help shows the flags of Google Benchmark as well", "ringcheck_bench");
+  program.failure_message(cli::what_was_wrong);
+  program.add_option("--json", json, "write the result")->type_name("FILE")->check(cli::not_empty());
   try {
     program.parse(argc, argv);
     return bench::run(json);

@@ -131,7 +131,7 @@ void take_decimals(CLI::App& subcommand) {
 }
 
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error) {
-  std::string text = with_fix(error), own = "ringcheck";
+  std::string text = with_fix(error), own = program->get_name();
   const CLI::App* given = innermost(program, own);
   if (const Words left = given->remaining(); !left.empty()) {
     const Words names = subcommands_of(*given);

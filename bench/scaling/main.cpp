@@ -18,6 +18,7 @@
 #include "bench/scaling/options.h"
 #include "bench/scaling/scaled.h"
 #include "bench/scaling/worlds.h"
+#include "cli/arguments.h"
 #include "cli/environment.h"
 #include "cli/to_result.h"
 #include "cli/transport.h"
@@ -144,7 +145,8 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   ringcheck::bench::Options options;
-  CLI::App program("verify, then time cases of context-parallel attention beside one device");
+  CLI::App program("verify, then time cases of context-parallel attention beside one device", "ringcheck_scaling");
+  program.failure_message(ringcheck::cli::what_was_wrong);
   program
       .add_option("--case", options.cases,
                   "a case in its text form; may be repeated; one that begins with auto/ takes the strategy "
@@ -175,8 +177,13 @@ int main(int argc, char** argv) {
                      "a folder for a trace of what the GPUs do in a forward pass, and in both, of each case, for Perfetto; what they "
                      "spend their time on comes into the result")
       ->check(CLI::Validator([](const std::string& folder) { return folder.empty() ? "is empty; name a folder" : ""; }, "FOLDER"));
-  program.add_option("--json", options.json, "where to write what is printed");
-  CLI11_PARSE(program, argc, argv);
+  program.add_option("--json", options.json, "where to write what is printed")->check(ringcheck::cli::not_empty());
+  ringcheck::cli::take_decimals(program);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : 2;
+  }
   options.figures_given = figures->count() > 0;
   try {
     return ringcheck::bench::run(options);

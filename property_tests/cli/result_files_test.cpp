@@ -229,11 +229,21 @@ TEST_F(ResultFiles, FiguresThatAutoCannotGoByAreBadInput) {
   EXPECT_EQ(json::parse(read_text(other))["kind"], "verify");
 }
 
-TEST(Bench, UnknownOptionsAreBadInput) {
-  const std::string program = std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_bench";
-  const Ran ran = Running({program, "--speed"}).wait();
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--speed"));
+// As `ringcheck` refuses them.
+TEST(Bench, BadOptionsAreBadInput) {
+  const std::vector<std::pair<Words, std::string>> wrong{
+      {{"ringcheck_bench", "--speed"}, "ringcheck_bench: unknown word '--speed'"},
+      {{"ringcheck_bench", "--json", ""}, "ringcheck_bench: --json: got ''"},
+      {{"ringcheck_scaling"}, "ringcheck_scaling: --case is required; give it"},
+      {{"ringcheck_scaling", "--speed"}, "ringcheck_scaling: unknown word '--speed'"},
+      {{"ringcheck_scaling", "--pairs", "0"}, "--pairs: got '0'; want a whole number from 1 to 10000"},
+      {{"ringcheck_scaling", "--json", ""}, "ringcheck_scaling: --json: got ''"}};
+  for (auto [words, says] : wrong) {
+    words.front() = std::string(RINGCHECK_PROGRAM_DIR) + "/" + words.front();
+    const Ran ran = Running(words).wait();
+    EXPECT_EQ(ran.code, 2) << says << ran.out << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+  }
 }
 
 }  // namespace
