@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/Exception.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -48,9 +47,7 @@ int run(int count, const char* const* words) {
 // The exit code, but where what was printed did not arrive: 2 instead of 0. A reader who has gone wanted no more.
 int printed(int code) {
   std::cout.flush();
-  pollfd out{STDOUT_FILENO, POLLOUT, 0};
-  const bool left = ::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
-  if (std::cout || left) return code;
+  if (std::cout || reports::reader_has_gone()) return code;
   std::cerr << complaint("cannot write 'stdout': not all of it was taken; is its disk full?");
   return code == 0 ? exit_codes::kUsage : code;
 }

@@ -3,6 +3,7 @@
 #include "reports/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,6 +148,11 @@ std::ostream& screen_beside(std::initializer_list<std::string> paths) {
   return std::ranges::any_of(paths, is_stdout) ? std::cerr : std::cout;
 }
 
+bool reader_has_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 void check_writable(const std::string& name) {
   if (is_stdout(name))
     return;
@@ -166,8 +172,9 @@ void check_writable(const std::string& name) {
 void write_file(const std::string& name, const std::string& content) {
   if (is_stdout(name)) {
     std::cout << content << std::flush;
-    if (!std::cout)
-      fail("stdout", errno);
+    const int error = errno;
+    if (!std::cout && !reader_has_gone())
+      fail("stdout", error);
     return;
   }
   const std::string path = behind_links(name);
@@ -175,10 +182,11 @@ void write_file(const std::string& name, const std::string& content) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     const bool good = descriptor >= 0 && ::write(descriptor, content.data(), content.size()) ==
                                              static_cast<ssize_t>(content.size());
+    const int error = errno;
     if (descriptor >= 0)
       ::close(descriptor);
-    if (!good)
-      fail(path, errno);
+    if (!good && error != EPIPE)
+      fail(path, error);
     return;
   }
   Temporary file(path);

@@ -126,6 +126,9 @@ TEST_F(OwnFiles, AFullStdoutIsNoSuccess) {
   EXPECT_THAT(read_text(file("said")), HasSubstr("cannot write 'stdout'"));
   const std::string reader_goes = "bash -c \"set -o pipefail; " + program + "| head -n 1 > /dev/null\"";
   EXPECT_EQ(std::system(reader_goes.c_str()), 0);
+  const std::string render = "'" + ringcheck_program() + "' report render " RINGCHECK_SOURCE_DIR
+                             "/reports/results/cpu_smoke.json --as openmetrics";
+  EXPECT_EQ(std::system(("bash -c \"set -o pipefail; " + render + " | head -n 1 > /dev/null\"").c_str()), 0);
 }
 
 TEST_F(OwnFiles, TwoResultsHaveTwoFiles) {
