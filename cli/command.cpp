@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/Exception.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -44,6 +45,12 @@ int run(int count, const char* const* words) {
   return subcommands.at(program.get_subcommands().front())();
 }
 
+// Where it is closed, the first file that is opened would be stdout.
+void check_stdout() {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0)
+    throw UsageError("cannot write 'stdout': it is closed; leave it open, or send it to a file or to /dev/null");
+}
+
 // The exit code, but where what was printed did not arrive: 2 instead of 0. A reader who has gone wanted no more.
 int printed(int code) {
   std::cout.flush();
@@ -60,6 +67,7 @@ int ringcheck_command(int count, const char* const* words) {
   ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone must not cost the report files
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is said, as a full disk is
   try {
+    cli::check_stdout();
     return cli::printed(cli::run(count, words));
   } catch (const cli::UsageError& error) {
     std::cerr << cli::complaint(error.what());

@@ -131,6 +131,12 @@ TEST_F(OwnFiles, AFullStdoutIsNoSuccess) {
   EXPECT_EQ(std::system(("bash -c \"set -o pipefail; " + render + " | head -n 1 > /dev/null\"").c_str()), 0);
 }
 
+TEST_F(OwnFiles, AClosedStdoutIsNoSuccess) {
+  const std::string command = "'" + ringcheck_program() + "' verify --list >&- 2> '" + file("said") + "'";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+  EXPECT_THAT(read_text(file("said")), HasSubstr("cannot write 'stdout': it is closed"));
+}
+
 TEST_F(OwnFiles, TwoResultsHaveTwoFiles) {
   fs::create_directory(file("sub"));
   fs::create_directory_symlink(file("sub"), file("link"));
