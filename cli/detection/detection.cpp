@@ -4,6 +4,7 @@
 // ringcheck detection: how well do the oracles see? Writes the page that says so from results.
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -39,8 +40,26 @@ Source source_of(const std::string& path, const std::string& command,
   return {std::filesystem::path(path).filename(), command, environment.commit, environment.cpu};
 }
 
+// Of verify the result itself says which cases it ran; of summaries, who made them.
+void check_random(const nlohmann::json& json) {
+  const std::string command = json.at("environment").at("command");
+  if (command.starts_with("ringcheck verify: ") && command.find(" random clean cases, seed ") == std::string::npos)
+    throw std::invalid_argument("it is of `" + command + "`, not of random clean cases");
+}
+
+// Clean cases that are counted twice would look like more than they are.
+void check_clean_runs(const std::vector<std::string>& paths) {
+  check_distinct("detection", paths);
+  std::map<nlohmann::json, std::string> seen;
+  for (const std::string& path : paths)
+    if (const auto [same, is_new] = seen.emplace(read_json(path), path); !is_new)
+      throw UsageError("detection: '" + path + "' has the same content as '" + same->second +
+                       "'; give every run once");
+}
+
 void add_clean_run(const std::string& path, Detection& detection) {
   taken_from(path, "ringcheck verify --clean", [&](const nlohmann::json& json) {
+    check_random(json);
     const FalseAlarms here = false_alarms_in(json);
     const nlohmann::json& environment = json.at("environment");
     detection.alarms.judged += here.judged;
@@ -75,6 +94,7 @@ int run(const Options& options) {
   detection.sources = {source_of(options.matrix, faults, detection.matrix.environment),
                        source_of(options.limits, sensitivity, detection.limits.environment)};
   for (const std::string& path : options.profiles) add_profile(path, detection);
+  check_clean_runs(options.clean);
   for (const std::string& path : options.clean) add_clean_run(path, detection);
   const std::string page = markdown_text(detection);
   if (options.markdown.empty()) std::cout << page << std::flush;
