@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/doctor/doctor_gpus.h"
@@ -18,6 +19,7 @@
 #include "cli/environment.h"
 #include "cli/screen.h"
 #include "cli/doctor/finding.h"
+#include "cli/process/folder.h"
 #include "cli/subcommand.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
@@ -62,8 +64,26 @@ std::vector<std::string> fitting_arguments(bool has_gpus) {
   return {"--profile", "smoke"};
 }
 
+// What programs print goes there.
+std::optional<Finding> no_temporary_files() try {
+  const TemporaryFolder removed_again;
+  return std::nullopt;
+} catch (const UsageError& error) {
+  const std::string text = error.what();
+  const size_t end = text.find("; ");
+  return Finding{"host.temporary", Severity::kError, "temporary files",
+                 text.substr(0, end) + ": no program was asked, neither for GPUs nor for MPI", text.substr(end + 2)};
+}
+
 Examined examine(double seconds) {
   Examined seen;
+  if (const auto none = no_temporary_files()) {
+    seen = examine_host();
+    seen.add(*none);
+    seen.facts["gpus"] = nlohmann::json::array();
+    seen.facts["verify"] = fitting_arguments(false);
+    return seen;
+  }
   seen.join(examine_gpus(seconds));
   seen.join(examine_libraries(seconds, !seen.facts["gpus"].empty()));
   seen.join(examine_variables(own_variables()));
