@@ -18,6 +18,8 @@
 #include "cli/results/read_result.h"
 #include "cli/results/read_waivers.h"
 #include "cli/subcommand.h"
+#include "cli/verify/part_lists.h"
+#include "parity/case/part.h"
 #include "parity/case/text/nearest.h"
 #include "reports/compare/comparison.h"
 #include "reports/envelope.h"
@@ -43,10 +45,11 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-// What may differ is something that results have.
+// What may differ is a part of a case, or something else that results have.
 void check_ignored(const std::vector<std::string>& ignored, const reports::Side& base,
                    const reports::Side& new_) {
   std::set<std::string> parts;
+  for (const parity::Part& part : parity::parts()) parts.insert(part.name);
   const auto add_names = [&](const auto& list) {
     for (const auto& one : list)
       for (const auto& [name, value] : one.parts) parts.insert(name);
@@ -110,12 +113,13 @@ reports::Comparison compared(const Words& words) {
   std::optional<reports::Waivers> waivers;
   if (!words.waivers.empty()) waivers = read_waivers(words.waivers);
   reports::Side base = reader.side(words.base), new_ = reader.side(words.new_);
-  check_ignored(words.ignore, base, new_);
+  const std::vector<std::string> may_differ = split_values("--ignore", words.ignore);
+  check_ignored(may_differ, base, new_);
   reports::SpeedQuestion question = words.question;
   const reports::Environment machine = base.runs.front().environment;
   if (reader.has_history())
     question.history = [&](const reports::Measurement& series) { return reader.medians(series, machine); };
-  const reports::Ignored ignored{words.across_machines, {words.ignore.begin(), words.ignore.end()}};
+  const reports::Ignored ignored{words.across_machines, {may_differ.begin(), may_differ.end()}};
   try {
     reports::Comparison all = reports::compare(std::move(base), std::move(new_), ignored, question);
     if (waivers) reports::apply(*waivers, all);
@@ -126,6 +130,7 @@ reports::Comparison compared(const Words& words) {
 }
 
 void check(const Words& words) {
+  split_values("--ignore", words.ignore);
   std::vector<std::string> inputs = history_files(words.history);
   inputs.push_back(words.waivers);
   for (const std::string& side : {words.base, words.new_})
@@ -159,7 +164,7 @@ const Subcommands::Add add("compare", [](CLI::App& program) {
       ->check(between(0, 1));
   program.add_flag("--interleaved", words->question.interleaved,
                    "samples of both sides were taken in turns: each stands for itself, not each run");
-  name("--ignore", words->ignore, "parts that may differ, as kernel or seq", "LIST")->delimiter(',');
+  name("--ignore", words->ignore, "parts that may differ, as kernel or seq", "LIST");
   program.add_flag("--across-machines", words->across_machines, "machines may differ");
   name("--waivers", words->waivers, "failures that are known, each with a reason and a last day", "FILE");
   name("--json", words->json, "write the comparison; - is stdout", "FILE");
