@@ -47,18 +47,18 @@ bool has_control(const std::string& text) {
 
 Waiver parse(const json& entry, size_t number) {
   const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("waiver " + std::to_string(number) + " " + why + ", not " + entry.dump());
+    throw std::invalid_argument("waiver " + std::to_string(number) + ": " + why + "; it is " + entry.dump());
   };
   static const std::set<std::string> kMembers{"case", "finding", "reason", "until"};
-  if (!entry.is_object()) refuse("is an object of case, finding, reason and until");
+  if (!entry.is_object()) refuse("it must be an object of case, finding, reason and until");
   for (const std::string& name : kMembers)
     if (!entry.contains(name) || !entry[name].is_string() || entry[name].get<std::string>().empty())
-      refuse("has a text as " + name);
+      refuse("its " + name + " must be a text that is not empty");
   for (const auto& [name, value] : entry.items()) {
-    if (!kMembers.contains(name)) refuse("has no member but case, finding, reason and until");
-    if (has_control(value)) refuse("has no control characters in its " + name);
+    if (!kMembers.contains(name)) refuse("it must have no member but case, finding, reason and until");
+    if (has_control(value)) refuse("its " + name + " must have no control characters");
   }
-  if (!is_day(entry["until"])) refuse("has a day such as 2027-01-31 as until");
+  if (!is_day(entry["until"])) refuse("its until must be a day such as 2027-01-31");
   return {entry["case"], entry["finding"], entry["reason"], entry["until"]};
 }
 

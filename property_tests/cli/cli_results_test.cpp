@@ -183,7 +183,9 @@ TEST_F(Results, AreWaived) {
               AllOf(HasSubstr("cut.json' is no JSON"), HasSubstr("want {\"waivers\": [...]}")));
   const Ran verify = ringcheck({"verify", "--case", "ring:p2p/P2/s40/d16/float32", "--waivers", file("w.json")});
   EXPECT_EQ(verify.code, 2);
-  EXPECT_THAT(verify.err, HasSubstr("waiver 1 has a day such as"));
+  EXPECT_THAT(verify.err, HasSubstr("waiver 1: its until must be a day such as"));
+  EXPECT_EQ(waived("prity: dk", "9999-12-31").code, 2);
+  EXPECT_THAT(waived("prity: dk", "9999-12-31").err, HasSubstr("waiver 1: unknown oracle 'prity'; did you mean 'parity'?"));
   waived("hang", "9999-12-31");
   const Ran passes = ringcheck({"verify", "--case", "ring:p2p/P2/s40/d16/float32", "--waivers", file("w.json")});
   EXPECT_EQ(passes.code, 1);
