@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck report add: results into a history.
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "cli/arguments.h"
 #include "cli/results/read_result.h"
 #include "cli/results/report_command.h"
+#include "reports/history/bad_history.h"
 #include "reports/history/history.h"
 #include "reports/history/plain_text.h"
 
@@ -19,12 +21,29 @@ struct Words {
   std::vector<std::string> results;
 };
 
+std::vector<bool> add_to(const Words& words, const std::vector<reports::Run>& runs) {
+  reports::History history(words.history, reports::History::Missing::kCreate);
+  return history.add(runs, words.branch);
+}
+
+// A new history that could not be filled, as on a full disk, does not stay as an empty file.
+std::vector<bool> add_or_leave_none(const Words& words, const std::vector<reports::Run>& runs) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool is_new = !fs::exists(fs::symlink_status(words.history, ignored));
+  try {
+    return add_to(words, runs);
+  } catch (const reports::BadHistory&) {
+    if (is_new && fs::file_size(words.history, ignored) == 0) fs::remove(words.history, ignored);
+    throw;
+  }
+}
+
 // Every file is read before the history is opened: a bad one changes nothing.
 int run(const Words& words) {
   std::vector<reports::Run> runs;
   for (const std::string& path : words.results) runs.push_back(read_run(path));
-  reports::History history(words.history, reports::History::Missing::kCreate);
-  const std::vector<bool> added = history.add(runs, words.branch);
+  const std::vector<bool> added = add_or_leave_none(words, runs);
   for (size_t i = 0; i < runs.size(); ++i)
     std::cout << (added[i] ? "added " : "there already: ") << runs[i].id << "  " << words.results[i] << "\n";
   std::cout << std::flush;
