@@ -18,11 +18,16 @@ namespace fs = std::filesystem;
                    "; name a new one in a folder that exists and may be written to");
 }
 
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 // A folder beside the one to be, which is gone with this object unless it became that.
 class Beside {
  public:
   explicit Beside(const std::string& path)
-      : path_(path), own_(path + ".new" + std::to_string(::getpid())) {
+      : path_(without_slashes(path)), own_(path_ + ".new" + std::to_string(::getpid())) {
     std::error_code error;
     if (path.empty()) refuse(path, "its name is empty");
     if (fs::exists(fs::symlink_status(path, error))) refuse(path, "it exists");
