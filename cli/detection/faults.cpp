@@ -204,6 +204,9 @@ void check(const Options& options) {
   dtypes_of(options);
   if (!options.shard.empty()) parse_shard(options.shard);
   check_files(options.shards, {{"--json", options.json}});
+  if (options.list && !options.json.empty())
+    throw UsageError("--json " + options.json + ": with --list no fault is planted, and there is nothing to write; "
+                     "leave one of the two out");
 }
 
 int run(Options& options) {
