@@ -68,6 +68,29 @@ void for_each_option(CLI::App& subcommand, const std::function<void(CLI::Option&
   for (CLI::App* inner : subcommand.get_subcommands({})) for_each_option(*inner, change);
 }
 
+// Of "--color: red not in {auto,always,never}" or "--jobs: Value 0 not in range 1 to 64" (since CLI11 2.4
+// "[1 - 64]") what was got and what is wanted; empty: it is neither. The value may be of any length.
+std::string with_wanted(const std::string& text) {
+  const size_t colon = text.find(": ");
+  if (colon == std::string::npos) return "";
+  const auto between_words = [&](const std::string& before, const std::string& after, const std::string& want) {
+    const size_t begin = colon + 2 + before.size(), end = text.rfind(after);
+    if (end == std::string::npos || end < begin || text.compare(colon + 2, before.size(), before) != 0)
+      return std::string();
+    return text.substr(0, colon) + ": got '" + text.substr(begin, end - begin) + "'; want " + want;
+  };
+  if (const size_t choices = text.rfind(" not in {"); choices != std::string::npos && text.ends_with('}')) {
+    const std::string list = text.substr(choices + 9, text.size() - choices - 10);
+    return between_words("", " not in {", "one of " + c10::Join(", ", CLI::detail::split(list, ',')));
+  }
+  const size_t range = text.rfind(" not in range ");
+  if (range == std::string::npos) return "";
+  std::string limits = text.substr(range + 14);
+  std::erase_if(limits, [](char c) { return c == '[' || c == ']'; });
+  return between_words("Value ", " not in range ", "a whole number from " + limits.substr(0, limits.find(' ')) +
+                                                       " to " + limits.substr(limits.rfind(' ') + 1));
+}
+
 // What CLI11 leaves to the reader.
 std::string with_fix(const CLI::Error& error) {
   const std::string kind = error.get_name(), text = error.what();
@@ -77,10 +100,10 @@ std::string with_fix(const CLI::Error& error) {
     return "--" + text.substr(0, end) + " takes no value; leave it out";
   if (kind == "RequiredError")
     return text + "; give it";
-  // "1 to 64", since CLI11 2.4 "[1 - 64]".
-  static const std::regex outside(R"((.*): Value (.*) not in range \[?(\S+) (?:to|-) ([^\]]+)\]?)");
-  if (std::smatch part; std::regex_match(text, part, outside))
-    return part.str(1) + ": got '" + part.str(2) + "'; want a whole number from " + part.str(3) + " to " + part.str(4);
+  if (kind == "RequiresError")
+    return text + "; give that, too, or leave this out";
+  if (const std::string fixed = with_wanted(text); !fixed.empty())
+    return fixed;
   if (kind == "ConversionError")
     return text + "; want a number";
   if (kind == "ExcludesError")

@@ -123,7 +123,7 @@ BadInput said_twice(Dice& dice, const Material& material) {
   if (option.is_place() || option.is_flag() || option.many) return said_twice(dice, material);
   Words words = material.call(command.name);
   words.insert(words.end(), {option.name, "3", option.name, "4"});
-  return {words, {option.name}, {"once", "not in {", "is no time", "number from"}};
+  return {words, {option.name}, {"once", "want one of", "is no time", "number from"}};
 }
 
 // What is said with these options, where they must exclude each other before anything is looked at.
