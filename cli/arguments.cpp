@@ -123,6 +123,13 @@ CLI::Validator not_empty() {
           ""};
 }
 
+CLI::Validator a_number() {
+  return {[](const std::string& text) {
+            return text.empty() ? "got ''; want a number, or leave the option out" : std::string();
+          },
+          ""};
+}
+
 CLI::Validator between(double least, double most) {
   const std::string range = parity::number_text(least) + " to " + parity::number_text(most);
   return {[=](const std::string& text) {

@@ -12,6 +12,9 @@ namespace ringcheck::cli {
 // For options that name something: '' is no name.
 CLI::Validator not_empty();
 
+// For options of numbers that need not be there, which CLI11 takes '' for.
+CLI::Validator a_number();
+
 // Numbers of an option: from `least` to `most`, which NaN is not.
 CLI::Validator between(double least, double most);
 

@@ -230,6 +230,7 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       .add_option("--deadline", options->deadline,
                   "of silence of all ranks; the larger of 30 s (of another subject 120 s) and 20 "
                   "times the predicted time")
+      ->check(a_number())
       ->group(group)
       ->type_name("SECONDS");
   program
