@@ -130,6 +130,18 @@ CLI::Validator a_number() {
           ""};
 }
 
+CLI::Validator whole_between(int64_t least, int64_t most) {
+  const std::string range = std::to_string(least) + " to " + std::to_string(most);
+  return {[=](const std::string& text) {
+            int64_t value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && value >= least && value <= most
+                       ? std::string()
+                       : "got '" + text + "'; want a whole number from " + range;
+          },
+          "INT in [" + std::to_string(least) + " - " + std::to_string(most) + "]"};
+}
+
 CLI::Validator between(double least, double most) {
   const std::string range = parity::number_text(least) + " to " + parity::number_text(most);
   return {[=](const std::string& text) {

@@ -17,6 +17,7 @@ CLI::Validator a_number();
 
 // Numbers of an option: from `least` to `most`, which NaN is not.
 CLI::Validator between(double least, double most);
+CLI::Validator whole_between(int64_t least, int64_t most);
 
 // Flags of a subcommand, and of its own, are said or not: --list=3 is refused.
 void take_no_value(CLI::App& subcommand);

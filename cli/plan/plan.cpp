@@ -116,8 +116,8 @@ int run(const Words& words) {
 const Subcommands::Add add("plan", [](CLI::App& program) {
   auto words = std::make_shared<Words>();
   program.description("says how many GPUs a sequence needs, and what that costs");
-  const auto count = [&](const char* name, int64_t& value, double most, const char* says) {
-    return program.add_option(name, value, says)->check(between(1, most));
+  const auto count = [&](const char* name, int64_t& value, int64_t most, const char* says) {
+    return program.add_option(name, value, says)->check(whole_between(1, most));
   };
   program.add_option("--model", words->model, "whose attention: " + CLI::detail::join(names(models()), ", "))
       ->check(not_empty());
