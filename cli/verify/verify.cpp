@@ -56,6 +56,8 @@ struct Options {
 // Where no case is run there is no result.
 void check_that_something_is_written(const Options& options) {
   if (!options.list && !options.coverage) return;
+  if (options.list && options.coverage)
+    throw UsageError("--list and --coverage print something else each, and run no case; leave one of the two out");
   const std::string instead = options.list ? "--list" : "--coverage";
   for (const auto& [option, path] : {std::pair{"--json", options.telling.json}, {"--junit", options.telling.junit},
                                      {"--markdown", options.telling.markdown}, {"--bundle", options.bundle}})
