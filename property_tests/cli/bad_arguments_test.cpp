@@ -120,14 +120,20 @@ TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
            {{"verify", "--list", "--json", "a.json"}, {"--json a.json", "with --list no case is run"}},
            {{"verify", "--coverage", "--junit", "-"}, {"--junit -", "with --coverage no case is run"}},
            {{"verify", "--list", "--oracles", ""}, {"--oracles", "names nothing"}},
+           {{"verify", "--list", "--coverage"}, {"--list and --coverage", "leave one of the two out"}},
+           {{"verify", "--list", "--deadline", ""}, {"--deadline: got ''", "want a number"}},
            {{"verify", "--list", "--deadline", "0"}, {"--deadline 0", "at most 1000000"}},
            {{"verify", "--list", "--deadline", "inf"}, {"--deadline inf", "at most 1000000"}},
            {{"verify", "--list", "--deadline", "nan"}, {"above 0"}},
            {{"verify", "--list", "--jobs", "0"}, {"--jobs", "0", "1 to 64"}},
+           {{"verify", "--list", "--jobs", "1\n"}, {"got '1\\x0a'", "from 1 to 64"}},
+           {{"verify", "--list", "--jobs", std::string(100000, '1')}, {"--jobs: got '1", "from 1 to 64"}},
+           {{"verify", "--list", "--color", "red"}, {"--color: got 'red'", "want one of auto, always, never"}},
            {{"verify", "--list", "--jobs", "010"}, {"'010'", "decimal digits"}},
            {{"verify", "--list", "--jobs", "0x2"}, {"'0x2'", "decimal digits"}},
            {{"report", "prune", file("h"), "--keep", "010"}, {"'010'", "decimal digits"}},
-           {{"plan", "--seq", "1M", "--heads", "08"}, {"'08'", "decimal digits"}},
+           {{"plan", "--seq", "1M", "--heads", "08"}, {"'08'", "whole number"}},
+           {{"plan", "--seq", "1M", "--world", "1.5"}, {"--world: got '1.5'", "a whole number from 1 to 65536"}},
            {{"verify", "--list", "--sample", "1.5"}, {"'1.5'"}},
            {{"verify", "--list", "--json", ""}, {"--json", "names nothing"}},
            {{"verify", "--list", "--json", "/nowhere/x"}, {"/nowhere/x", "folder that exists"}},
@@ -141,6 +147,7 @@ TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
            {{"verify", "--tensors", ""}, {"--tensors", "names nothing"}},
            {{"verify", "--model", ""}, {"--model"}},
            {{"verify", "--profile", ""}, {"--profile"}},
+           {{"faults", "--list", "--json", file("f")}, {"--json", "with --list no fault is planted"}},
            {{"faults", "--list", "--fault", "foo"}, {"unknown fault 'foo'"}},
            {{"faults", "--list", "--oracles", "foo"}, {"unknown oracle 'foo'"}},
            {{"faults", "--list", "--dtype", "int8"}, {"unknown dtype 'int8'"}},
@@ -149,7 +156,7 @@ TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
            {{"faults", "--oracles", ""}, {"names nothing"}},
            {{"faults", "--shard", "3/2"}, {"3/2", "1 <= I <= N"}},
            {{"faults", "--trials", "0"}, {"--trials"}},
-           {{"faults", "--list", "--trials", "5"}, {"--trials requires --sensitivity"}},
+           {{"faults", "--list", "--trials", "5"}, {"--trials requires --sensitivity", "give that, too"}},
            {{"faults", "--jobs", "1000"}, {"1 to 256"}},
            {{"calibrate", "--seeds", "3", "--contract", file("c")}, {"--seeds", "20"}},
            {{"calibrate", "--contract", ""}, {"names nothing"}},
@@ -165,6 +172,8 @@ TEST_F(BadArguments, SizesThatNoMachineHas) {
            {{"verify", "--batch", "1M"}, {"batch is 1048576", "at most 65536"}},
            {{"verify", "--heads", "128K"}, {"heads is 131072", "at most 65536"}},
            {{"verify", "--dim", "1M"}, {"dim is 1048576", "at most 65536"}},
+           {{"verify", "--world", "1e30"}, {"--world: '1e30'", "from 1 to 256"}},
+           {{"verify", "--dim", "1e30"}, {"--dim: '1e30'", "from 1 to 65536"}},
            {{"verify", "--world", "1M"}, {"world is 1048576", "at most 256"}},
            {{"verify", "--seq", "1024M", "--heads", "64K", "--dim", "64K", "--batch", "64K"},
             {"at most 2^50", "smaller"}},
@@ -181,7 +190,9 @@ TEST_F(BadArguments, SizesThatNoMachineHas) {
 
 TEST_F(BadArguments, FilesThatCannotBeUsed) {
   const std::string other = file("missing"), smoke = RINGCHECK_SOURCE_DIR "/reports/results/cpu_smoke.json";
-  const std::string second = file("second.json");
+  const std::string second = file("second.json"), results = RINGCHECK_SOURCE_DIR "/reports/results/";
+  const std::string faults = results + "cpu_faults.json", limits = results + "cpu_sensitivity.json";
+  const std::string clean = results + "cpu_clean.summary.json";
   std::string later = read_text(smoke);
   write_text(second, later.replace(later.find("\"started\": \"20"), 14, "\"started\": \"21"));
   refuses({{{"verify", "--case", "tensors[/etc/passwd]"}, {"/etc/passwd", "not in this format"}},
@@ -241,6 +252,7 @@ TEST_F(BadArguments, FilesThatCannotBeUsed) {
            {{"compare", other, other, "--margin", "nan"}, {"--margin", "'nan'", "0 to 1"}},
            {{"compare", other + ",", other}, {"empty value", "one comma"}},
            {{"compare", smoke, second, "--ignore", "kernle"}, {"did you mean 'kernel'?"}},
+           {{"compare", smoke, second, "--ignore", "kernel,,seq"}, {"'kernel,,seq' has an empty value"}},
            {{"report", "lsit", other}, {"'lsit'", "did you mean list?"}},
            {{"report", "list", other, "--lsat", "3"}, {"report list", "did you mean --last?"}},
            {{"report", "list", other, "more"}, {"report list", "'more'"}},
@@ -254,6 +266,8 @@ TEST_F(BadArguments, FilesThatCannotBeUsed) {
            {{"faults", "--merge", pipe_}, {"regular file"}},
            {{"faults", "--json", "/nowhere/x"}, {"/nowhere/x"}},
            {{"detection", pipe_, pipe_, pipe_}, {"regular file"}},
+           {{"detection", faults, limits, clean, clean}, {clean, "is given twice"}},
+           {{"detection", faults, limits, smoke}, {smoke, "not of random clean cases"}},
            {{"calibrate", "--contract", "/nowhere/x"}, {"/nowhere/x"}},
            {{"refusals", "--json", "/nowhere/x"}, {"/nowhere/x"}}});
 }
