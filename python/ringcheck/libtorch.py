@@ -15,7 +15,22 @@ from ringcheck.program import TORCH, fetched
 WHEELS = (f"torch=={TORCH}", "nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96")
 
 
+HELP = f"""python -m ringcheck.libtorch   fetches LibTorch {TORCH} for the judge alone (545 MB, once), beside whatever torch
+is installed, into the folder ringcheck of ~/.cache, of XDG_CACHE_HOME, or into RINGCHECK_CACHE. It takes no arguments."""
+
+
+def _heed(words: list[str]) -> None:
+    """Ends this where words are given."""
+    if {"-h", "--help"} & set(words):
+        print(HELP)
+        sys.exit(0)
+    if words:
+        print(f"ringcheck.libtorch: unknown word {words[0]!r}; it takes none but --help, leave it out", file=sys.stderr)
+        sys.exit(2)
+
+
 def main() -> None:
+    _heed(sys.argv[1:])
     target = fetched().parent
     if fetched().exists():
         print(f"is there: {fetched()}")
