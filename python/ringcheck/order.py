@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ringcheck import load, program
-from ringcheck.subject import Refused, Subject
+from ringcheck.subject import Refused, Subject, check_world
 
 
 def spelled(function: Callable | Subject) -> str:
@@ -57,12 +58,48 @@ def without_choice(options: Sequence[str]) -> list[str]:
     return kept
 
 
-def _values(value: Any) -> list[str]:
-    return [str(one) for one in ([value] if isinstance(value, (str, int, float)) else value)]
+#: What torch calls otherwise than the program does.
+TORCH_DTYPES = {"torch.bfloat16": "bf16", "torch.float16": "fp16"}
+
+
+def _spelt(value: Any) -> str:
+    """A dtype of torch as the program knows it; else as Python says it."""
+    return TORCH_DTYPES.get(str(value), str(value).removeprefix("torch."))
+
+
+def _several(name: str, value: Any) -> list:
+    """A value is a list of one. Throws Refused where there is none."""
+    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    if not several:
+        raise Refused(f"{name}={value!r} is empty; leave it out, or name at least one")
+    return several
+
+
+def _values(name: str, value: Any) -> list[str]:
+    return [_spelt(one) for one in _several(name, value)]
 
 
 def _words(name: str, value: Any) -> list[str]:
-    return [f"--{name}", ",".join(_values(value))] if value is not None else []
+    return [f"--{name}", ",".join(_values(name, value))] if value is not None else []
+
+
+def texts(cases: str | Sequence[str]) -> list[str]:
+    """Of cases. Throws Refused where something in it is none."""
+    found = _several("cases", cases)
+    for case in found:
+        if not isinstance(case, str):
+            raise Refused(f"cases={cases!r}: {case!r} is a {type(case).__name__}; want texts as findings print them")
+    return found
+
+
+def check_names(caller: str, given: Iterable[str], more: Sequence[str] = ()) -> None:
+    """Throws TypeError, as Python does, where an argument is none of `order`, nor one more of its caller."""
+    known = [*list(inspect.signature(order).parameters)[1:], *more]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}; "
+                            + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +119,7 @@ def order(
     function: Callable | Subject,
     *,
     profile: str | None = None,
-    cases: Sequence[str] | None = None,
+    cases: str | Sequence[str] | None = None,
     world: int | Sequence[int] | None = None,
     dtype: str | Sequence[str] | None = None,
     mask: str | Sequence[str] | None = None,
@@ -100,14 +137,17 @@ def order(
     name = f"python[{place}]"
     how = [word for key, value in (("oracles", oracles), ("deadline", deadline), ("jobs", jobs))
            for word in _words(key, value)] + [*options]
-    if cases:
+    if cases is not None:
+        asked = texts(cases)
         if given:
             raise Refused(f"cases and {given[0]} contradict each other: a case says every part itself; leave one out")
-        texts = [case if case.startswith("subject:") else f"subject:{name}/{case}" for case in cases]
-        return Order(["verify", *(word for text in texts for word in ("--case", text)), *how], {}, place)
+        whole = [case if case.startswith("subject:") else f"subject:{name}/{case}" for case in asked]
+        return Order(["verify", *(word for text in whole for word in ("--case", text)), *how], {}, place)
     words = ["verify", "--subject", name, *_words("device", device)]
     if seq is None:
-        only = {f"{key}s": _values(value) for key, value in parts.items() if value is not None}
+        only = {f"{key}s": _values(key, value) for key, value in parts.items() if value is not None}
+        for value in only.get("worlds", ()):
+            check_world(value)
         return Order([*words, "--profile", profile or "smoke", *how], only, place)
     if profile is not None:
         raise Refused("profile and seq contradict each other: a profile has lengths of its own; leave one out")

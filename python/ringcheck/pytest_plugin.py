@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from ringcheck import load, program
-from ringcheck.order import order, without_choice
+from ringcheck.order import check_names, order, without_choice
 from ringcheck.subject import Refused, Subject, subject
 from ringcheck.verify import Result, verify
 
@@ -29,6 +29,7 @@ class Group:
     """The tests of one decorated function."""
 
     def __init__(self, judged: Subject, profile: str | None, which: dict[str, Any]) -> None:
+        check_names("cases", which)
         self._judged = judged
         self._how = {name: which[name] for name in ("oracles", "deadline", "jobs") if name in which}
         self._how["options"] = without_choice(which.get("options", ()))

@@ -18,6 +18,7 @@ from ringcheck.refused import Refused
 DTYPES = ("float64", "float32", "bf16", "fp16")
 TENSORS = ("o", "lse", "dq", "dk", "dv", "q", "k")
 MASKS = ("full", "causal", "window", "doc", "docfull", "prefix")
+MOST_RANKS = 256  # of a case of the program
 FLAGS = ("gqa", "dim_v", "pads", "scale", "batch", "lengths", "rope", "heads_by_world", "deterministic", "whole")
 
 
@@ -176,8 +177,7 @@ class Subject:
         """The same with no more than what is asked for. Throws Refused where it does not take that."""
         worlds = asked.get("worlds")
         for value in worlds or ():
-            if not value.isdigit() or int(value) < 1:
-                raise Refused(f"world={value!r}; want a number of ranks, at least 1")
+            check_world(value)
             if self.worlds is not None and int(value) not in self.worlds:
                 raise Refused(f"world={value}, but {self.name} takes {self.worlds}")
         for name, taken in (("dtypes", self.dtypes), ("masks", self.masks)):
@@ -208,6 +208,11 @@ class Subject:
                 raise Refused(f"sends(case, {rank}) gives {row}; want bytes for each of {case.world} ranks, none for its own")
             rows.append(row)
         return rows
+
+
+def check_world(value: str) -> None:
+    if not value.isdecimal() or not 1 <= int(value) <= MOST_RANKS:
+        raise Refused(f"world={value!r}; want a number of ranks from 1 to {MOST_RANKS}")
 
 
 def _is_count(value: Any, least: int) -> bool:

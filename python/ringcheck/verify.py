@@ -16,7 +16,7 @@ from typing import Any
 
 from ringcheck import in_process as within
 from ringcheck import launched, load, program
-from ringcheck.order import Order, order
+from ringcheck.order import Order, check_names, order, texts
 from ringcheck.subject import Refused, Subject, subject
 
 #: Exit codes of the program (docs/cli.md).
@@ -88,6 +88,9 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
     """
     if load.is_rank:
         raise load.Loaded
+    check_names("verify", which, ("json_file", "in_process"))
+    if json_file is not None and (not isinstance(json_file, (str, os.PathLike)) or not os.fspath(json_file)):
+        raise Refused(f"json_file={json_file!r}; want the path of a file, or leave it out")
     here = launched.world()
     if here is not None:
         return _by_all(function, here, in_process, json_file, which)
@@ -100,7 +103,7 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
 def _by_all(function: Callable | Subject, here: launched.Launched, in_process: bool | None,
             json_file: str | os.PathLike | None, which: dict) -> Result:
     """On the ranks of a launcher: in their processes where that can be, or is asked for."""
-    if not which.get("cases"):
+    if which.get("cases") is None:
         if which.setdefault("world", here.size) != here.size:
             raise Refused(f"world={which['world']!r}, but {here.size} ranks were started; leave one of them out")
     judged = function if isinstance(function, Subject) else subject(function)
@@ -118,7 +121,11 @@ def _by_all(function: Callable | Subject, here: launched.Launched, in_process: b
 
 
 def _asks_for_gpus(which: dict) -> bool:
-    return which.get("device") == "cuda" or any("/cuda/" in case for case in which.get("cases") or ())
+    return which.get("device") == "cuda" or any("/cuda/" in case for case in _texts(which))
+
+
+def _texts(which: dict) -> list[str]:
+    return [] if which.get("cases") is None else texts(which["cases"])
 
 
 def _in_process(judged: Subject, here: launched.Launched, json_file: str | os.PathLike | None, which: dict) -> Result:

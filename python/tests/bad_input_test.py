@@ -7,9 +7,12 @@ import subprocess
 import time
 
 import pytest
+import ring
 import ringcheck
+import torch
 from ringcheck import program
 from ringcheck.case import Case
+from ringcheck.order import order
 from runs import HERE
 from runs import ringcheck as command
 
@@ -77,6 +80,40 @@ def test_functions_without_a_file_are_refused():
     for function in (inner, lambda: 0, 3):
         with pytest.raises(ringcheck.Refused):
             ringcheck.verify(function)
+
+
+CALLS = {
+    "cases=[]": ({"cases": []}, r"cases=\[\] is empty; leave it out"),
+    "cases=[3]": ({"cases": [3]}, r"cases=\[3\]: 3 is a int; want texts"),
+    "cases=3": ({"cases": 3}, "cases=3: 3 is a int; want texts"),
+    "world=[]": ({"world": []}, r"world=\[\] is empty; leave it out"),
+    "world=257": ({"world": 257}, "world='257'; want a number of ranks from 1 to 256"),
+    "world=x": ({"world": "x"}, "world='x'; want a number of ranks from 1 to 256"),
+    "json_file=''": ({"json_file": ""}, "json_file=''; want the path of a file, or leave it out"),
+    "json_file=3": ({"json_file": 3}, "json_file=3; want the path of a file, or leave it out"),
+}
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_call(what):
+    which, said = CALLS[what]
+    with pytest.raises(ringcheck.Refused, match=said):
+        ringcheck.verify(ring.ring, **which)
+
+
+def test_unknown_arguments_are_named_with_the_nearest_one():
+    for name, said in (("dtypes", "did you mean 'dtype'"), ("foo", "known: profile, cases")):
+        with pytest.raises(TypeError, match=rf"^verify\(\) got an unexpected keyword argument '{name}'; {said}"):
+            ringcheck.verify(ring.ring, **{name: 1})
+    with pytest.raises(TypeError, match=r"^cases\(\) got .* 'worlds'; did you mean 'world'"):
+        ringcheck.cases(worlds=2)(ring.ring)
+
+
+def test_dtypes_of_torch_are_taken():
+    names = {"float64": "float64", "float32": "float32", "bfloat16": "bf16", "float16": "fp16"}
+    of_torch = [getattr(torch, name) for name in names]
+    assert order(ring.ring, dtype=of_torch).only == {"dtypes": list(names.values())}
+    assert order(ring.ring, dtype=torch.bfloat16, seq=64).words[-2:] == ["--dtype", "bf16"]
 
 
 def test_ctrl_c_ends_a_file_that_hangs(tmp_path):
