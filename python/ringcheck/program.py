@@ -83,6 +83,13 @@ def run(arguments: list[str], variables: dict[str, str]) -> int:
     return subprocess.run([*command(), *arguments], env=variables, check=False).returncode
 
 
+def refusal(arguments: list[str], variables: dict[str, str]) -> str:
+    """What the program says of arguments that it has refused, asked once more, without work; "" where it takes them."""
+    asked = subprocess.run([*command(), *arguments, "--list"], env=variables, capture_output=True, text=True, check=False)
+    lines = [line for line in asked.stderr.splitlines() if line.startswith("ringcheck")]
+    return lines[-1].partition(": ")[2] if asked.returncode == 2 and lines else ""
+
+
 def main() -> None:
     """The command ``ringcheck``."""
     try:

@@ -43,7 +43,7 @@ class Result:
     """Of a run: the result file of docs/cli.md, and what is asked for most."""
 
     exit_code: int
-    json: dict  #: the result file; empty where nothing could be run
+    json: dict  #: the result file
 
     @property
     def passed(self) -> bool:
@@ -84,7 +84,7 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
     where that can be, but with GPUs on several hosts alone. Else the ranks are processes that load the same file, and
     do not call this again.
 
-    Throws Refused where that cannot be.
+    Throws Refused where that cannot be, as the program says it.
     """
     if load.is_rank:
         raise load.Loaded
@@ -93,7 +93,7 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
         raise Refused(f"json_file={json_file!r}; want the path of a file, or leave it out")
     here = launched.world()
     if here is not None:
-        return _by_all(function, here, in_process, json_file, which)
+        return _that_ran(_by_all(function, here, in_process, json_file, which))
     if in_process:
         raise Refused("in_process=True, but nobody started this program as one of several ranks; start it by torchrun, or "
                       "leave it out")
@@ -164,7 +164,24 @@ def _here(asked: Order, json_file: str | os.PathLike | None) -> Result:
     with _result_file(json_file) as file:
         sys.stdout.flush()
         code = program.run([*asked.words, "--json", str(file.path)], asked.variables)
-        return Result(code, file.content())
+        result = Result(code, file.content())
+    if _is_refused(result) and (said := program.refusal([*asked.words, *_kept(json_file)], asked.variables)):
+        raise Refused(said)
+    return _that_ran(result)
+
+
+def _kept(json_file: str | os.PathLike | None) -> list[str]:
+    return [] if json_file is None else ["--json", os.fspath(json_file)]
+
+
+def _is_refused(result: Result) -> bool:
+    return result.exit_code == USAGE and not result.json
+
+
+def _that_ran(result: Result) -> Result:
+    if _is_refused(result):
+        raise Refused("refused with exit code 2 before any case; why, stands on standard error, under a launcher on that of rank 0")
+    return result
 
 
 class _ResultFile:

@@ -90,6 +90,10 @@ CALLS = {
     "world=257": ({"world": 257}, "world='257'; want a number of ranks from 1 to 256"),
     "world=x": ({"world": "x"}, "world='x'; want a number of ranks from 1 to 256"),
     "json_file=''": ({"json_file": ""}, "json_file=''; want the path of a file, or leave it out"),
+    "dtype=int8": ({"dtype": "int8", "seq": 64}, "unknown dtype 'int8'; name one"),
+    "dtype=fp16": ({"dtype": "fp16"}, "dtype='fp16', but ring takes float32, bf16"),
+    "options": ({"options": ["--bad"]}, "unknown word '--bad'; leave it out"),
+    "no folder": ({"json_file": "/no/such/folder", "seq": 64}, "cannot write '/no/such/folder'"),
     "json_file=3": ({"json_file": 3}, "json_file=3; want the path of a file, or leave it out"),
 }
 

@@ -4,6 +4,7 @@
 
 import extra_block
 import pytest
+import ringcheck
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -14,5 +15,5 @@ def test_one_more_block_fails_counters(device):
 
 
 def test_nonsense_is_refused():
-    result = extra_block.judged(extra_block.says_nonsense, "cpu")
-    assert result.exit_code == 2 and not result.json
+    with pytest.raises(ringcheck.Refused, match=r"sends\(case, 0\) gives \[0\]; want bytes"):
+        extra_block.judged(extra_block.says_nonsense, "cpu")
