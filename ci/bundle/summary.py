@@ -8,20 +8,39 @@ import json
 import sys
 
 
+def refuse(text):
+    print(f"summary.py: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def read(file):
+    """A Result of verify."""
+    try:
+        with open(file, encoding="utf-8") as opened:
+            result = json.load(opened)
+    except OSError as error:
+        refuse(f"cannot read {file}: {error.strerror}; name the result file of a run")
+    except ValueError as error:  # of its bytes as text, too
+        refuse(f"{file} is no JSON: {error}; name the result file of a run")
+    parts = {"environment": dict, "summary": dict, "cases": list}
+    if isinstance(result, dict) and (kind := result.get("kind", "verify")) != "verify":  # absent before there were kinds
+        refuse(f"{file} is a result of kind {kind}; want verify")
+    if not isinstance(result, dict) or not all(isinstance(result.get(name), kind) for name, kind in parts.items()):
+        refuse(f"{file} is no result; want what ringcheck verify --json writes")
+    return result
+
 
 def merged(files):
     """The cases of all files under the environment of the first."""
     whole = None
     for file in files:
-        result = json.load(open(file))
-        if (kind := result.get("kind", "verify")) != "verify":  # absent before there were kinds
-            sys.exit(f"summary.py: {file} is a result of kind {kind}; want verify")
+        result = read(file)
         if whole is None:
             whole = result
             continue
         commits = whole["environment"]["commit"], result["environment"]["commit"]
         if len(set(commits)) > 1:
-            sys.exit(f"summary.py: {file} is of commit {commits[1]}, {files[0]} of {commits[0]}")
+            refuse(f"{file} is of commit {commits[1]}, {files[0]} of {commits[0]}; name those of one commit")
         whole["cases"] += result["cases"]
         whole["environment"]["wall_seconds"] += result["environment"]["wall_seconds"]
         for verdict, count in result["summary"].items():
@@ -31,7 +50,10 @@ def merged(files):
     return whole
 
 
-result = merged([name for name in sys.argv[1:] if name != "--errors"] or sys.exit(__doc__))
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(__doc__)
+    sys.exit()
+result = merged([name for name in sys.argv[1:] if name != "--errors"] or refuse("no file is named; usage: summary.py [--errors] RESULT.json..."))
 if "--errors" in sys.argv:
     print(json.dumps({
         "summary_of": "RingCheck result",
