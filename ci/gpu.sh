@@ -5,15 +5,18 @@
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
 # triangles relations growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
-# nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed.
+# nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed,
+# and 2 with one line where there is no GPU or no OUT.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
-out=$(mkdir -p "${1:?folder for the results?}" && cd "$1" && pwd) || exit 2
+refuse() { echo "gpu.sh: $1" >&2; exit 2; }
+[[ -n ${1:-} ]] || refuse "no folder for the results is named; usage: gpu.sh OUT [part...]"
+gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ')
+((gpus > 0)) || refuse "no GPU was found: nvidia-smi --list-gpus lists none; run it on a machine with one"
+out=$(mkdir -p "$1" && cd "$1" && pwd) || exit 2
 shift
 parts=("$@") several=()
-gpus=$(nvidia-smi --list-gpus | wc -l)
-((gpus > 0)) || { echo "gpu.sh: no GPU" >&2; exit 2; }
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
 ((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide windows triangles relations

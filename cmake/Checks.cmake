@@ -58,7 +58,7 @@ set_tests_properties(formats_test markdown_test PROPERTIES TIMEOUT ${RINGCHECK_T
 
 # Functions in Python, by the Python of the checks and the torch that the program is linked to.
 file(GLOB site $ENV{RINGCHECK_ENV}/lib/python3*/site-packages)
-foreach(name IN ITEMS bad_input modules profile traffic sends held misbehaving launched in_process bugs plugin balance page wheel peers)
+foreach(name IN ITEMS bad_input modules bundle_scripts profile traffic sends held misbehaving launched in_process bugs plugin balance page wheel peers)
   add_test(NAME python_${name}
     COMMAND $ENV{RINGCHECK_TOOLS}/bin/python3 ${PROJECT_SOURCE_DIR}/python/tests/run.py
       ${PROJECT_SOURCE_DIR}/python/tests/${name}_test.py)
