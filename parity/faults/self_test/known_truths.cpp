@@ -113,10 +113,10 @@ const reference::Contract kBackward{.u_a = 0x1p-14, .u_p = 0x1p-10, .eta_p = 0x1
                                     .chops_after = 0.03};
 const reference::Partials kPartials{3, 20, 70};
 constexpr Sizes kOfRough[] = {
-    {644941, 109508}, {992843, 79029.5}, {1.37031e6, 130712}, {3.3051e6, 282647}, {2.17696e6, 164393}};
+    {860572, 140423}, {1.42846e6, 93791.1}, {2.07903e6, 183353}, {6.18471e6, 398460}, {4.71967e6, 214778}};
 
 // Of some keys, with O and LSE of an implementation: without the errors of these, which it made.
-constexpr Sizes kOfSampledKeys[] = {{1, 1}, {1, 1}};
+constexpr Sizes kOfSampledKeys[] = {{339.5, 15.2174}, {429.99, 20.8154}};
 
 void examine_sample_of_keys(SelfTest& result) {
   const Known known(kProblems[0]);

@@ -109,7 +109,9 @@ void Interpreter::gone() {
   const auto status = end();
   if (!status) throw PythonFailed("its interpreter is gone");
   throw PythonFailed("its interpreter " + ended(*status) +
-                     (hello_.is_null() ? "; can it import ringcheck? (RINGCHECK_PYTHON names another one)" : ""));
+                     (hello_.is_null() ? "; can it import ringcheck? pip install ./python, from a checkout, puts it there "
+                                         "(RINGCHECK_PYTHON names another Python)"
+                                       : ""));
 }
 
 nlohmann::json Interpreter::ask(const nlohmann::json& question, double seconds, const std::vector<int>& descriptors) {
