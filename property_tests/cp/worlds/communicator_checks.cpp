@@ -30,8 +30,7 @@ at::Tensor room(const Communicator& comm, int64_t elements, at::ScalarType dtype
 // Nothing, a few, or more than an MPI sends at once.
 int64_t amount(uint64_t seed, int from, int to) {
   const uint64_t mixed = (seed + 31 * from + 1009 * to) * 0x9E3779B97F4A7C15u >> 40;
-  const auto few = static_cast<int64_t>(mixed % 17);
-  return mixed % 3 == 0 ? 0 : mixed % 5 == 0 ? 20000 + few : few;
+  return mixed % 3 == 0 ? 0 : static_cast<int64_t>(mixed % 17 + (mixed % 5 == 0 ? 20000 : 0));
 }
 
 struct AllToAll {
