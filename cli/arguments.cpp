@@ -113,45 +113,41 @@ std::string with_fix(const CLI::Error& error) {
   return text + "; say what it takes";
 }
 
+CLI::Validator refusing_empty(const std::string& why) {
+  return {[why](const std::string& text) { return text.empty() ? "got ''" + why + ", or leave the option out" : std::string(); },
+          ""};
+}
+
+// A limit as type, text and kind of number say it.
+template <class Number>
+struct Limits {
+  Number least, most;
+  std::string type, from, to, wanted;
+
+  CLI::Validator validator() const {
+    return {[*this](const std::string& text) {
+              Number value = 0;
+              const bool number = CLI::detail::lexical_cast(text, value);
+              return number && value >= least && value <= most
+                         ? std::string()
+                         : "got '" + text + "'; want " + wanted + " from " + from + " to " + to;
+            },
+            type + " in [" + from + " - " + to + "]"};
+  }
+};
+
 }  // namespace
 
-CLI::Validator not_empty() {
-  return {[](const std::string& text) {
-            return text.empty() ? "got '', which names nothing; name one, or leave the option out"
-                                : std::string();
-          },
-          ""};
-}
+CLI::Validator not_empty() { return refusing_empty(", which names nothing; name one"); }
 
-CLI::Validator a_number() {
-  return {[](const std::string& text) {
-            return text.empty() ? "got ''; want a number, or leave the option out" : std::string();
-          },
-          ""};
-}
+CLI::Validator a_number() { return refusing_empty("; want a number"); }
 
 CLI::Validator whole_between(int64_t least, int64_t most) {
-  const std::string range = std::to_string(least) + " to " + std::to_string(most);
-  return {[=](const std::string& text) {
-            int64_t value = 0;
-            const bool number = CLI::detail::lexical_cast(text, value);
-            return number && value >= least && value <= most
-                       ? std::string()
-                       : "got '" + text + "'; want a whole number from " + range;
-          },
-          "INT in [" + std::to_string(least) + " - " + std::to_string(most) + "]"};
+  return Limits<int64_t>{least, most, "INT", std::to_string(least), std::to_string(most), "a whole number"}.validator();
 }
 
 CLI::Validator between(double least, double most) {
-  const std::string range = parity::number_text(least) + " to " + parity::number_text(most);
-  return {[=](const std::string& text) {
-            double value = 0;
-            const bool number = CLI::detail::lexical_cast(text, value);
-            return number && value >= least && value <= most
-                       ? std::string()
-                       : "got '" + text + "'; want a number from " + range;
-          },
-          "FLOAT in [" + parity::number_text(least) + " - " + parity::number_text(most) + "]"};
+  return Limits<double>{least, most, "FLOAT", parity::number_text(least), parity::number_text(most), "a number"}.validator();
 }
 
 void take_no_value(CLI::App& subcommand) {

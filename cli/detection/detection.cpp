@@ -25,14 +25,17 @@ struct Options {
 
 // What `take` makes of the JSON in a file.
 template <class Take>
-auto taken_from(const std::string& path, const std::string& command, const Take& take) {
-  const nlohmann::json json = read_json(path);
+auto taken(const nlohmann::json& json, const std::string& path, const std::string& command, const Take& take) {
   try {
     return take(json);
   } catch (const std::exception& error) {
     throw UsageError("'" + path + "' is no result of `" + command + "`: " + error.what() +
                      "; give what its --json wrote");
   }
+}
+template <class Take>
+auto taken_from(const std::string& path, const std::string& command, const Take& take) {
+  return taken(read_json(path), path, command, take);
 }
 
 Source source_of(const std::string& path, const std::string& command,
@@ -47,18 +50,8 @@ void check_random(const nlohmann::json& json) {
     throw std::invalid_argument("it is of `" + command + "`, not of random clean cases");
 }
 
-// Clean cases that are counted twice would look like more than they are.
-void check_clean_runs(const std::vector<std::string>& paths) {
-  check_distinct("detection", paths);
-  std::map<nlohmann::json, std::string> seen;
-  for (const std::string& path : paths)
-    if (const auto [same, is_new] = seen.emplace(read_json(path), path); !is_new)
-      throw UsageError("detection: '" + path + "' has the same content as '" + same->second +
-                       "'; give every run once");
-}
-
-void add_clean_run(const std::string& path, Detection& detection) {
-  taken_from(path, "ringcheck verify --clean", [&](const nlohmann::json& json) {
+void add_clean_run(const nlohmann::json& run, const std::string& path, Detection& detection) {
+  taken(run, path, "ringcheck verify --clean", [&](const nlohmann::json& json) {
     check_random(json);
     const FalseAlarms here = false_alarms_in(json);
     const nlohmann::json& environment = json.at("environment");
@@ -68,6 +61,19 @@ void add_clean_run(const std::string& path, Detection& detection) {
                                  environment.at("commit"), environment.at("cpu")});
     return here;
   });
+}
+
+// Clean cases that are counted twice would look like more than they are.
+void add_clean_runs(const std::vector<std::string>& paths, Detection& detection) {
+  check_distinct("detection", paths);
+  std::map<nlohmann::json, std::string> seen;
+  for (const std::string& path : paths) {
+    const auto [run, is_new] = seen.emplace(read_json(path), path);
+    if (!is_new)
+      throw UsageError("detection: '" + path + "' has the same content as '" + run->second +
+                       "'; give every run once");
+    add_clean_run(run->first, path, detection);
+  }
 }
 
 void add_profile(const std::string& path, Detection& detection) {
@@ -94,8 +100,7 @@ int run(const Options& options) {
   detection.sources = {source_of(options.matrix, faults, detection.matrix.environment),
                        source_of(options.limits, sensitivity, detection.limits.environment)};
   for (const std::string& path : options.profiles) add_profile(path, detection);
-  check_clean_runs(options.clean);
-  for (const std::string& path : options.clean) add_clean_run(path, detection);
+  add_clean_runs(options.clean, detection);
   const std::string page = markdown_text(detection);
   if (options.markdown.empty()) std::cout << page << std::flush;
   else reports::write_file(options.markdown, page);

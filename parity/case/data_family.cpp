@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "parity/case/data/independent.h"
+#include "parity/case/text.h"
 
 namespace ringcheck::parity {
 
@@ -29,6 +30,8 @@ double normal(const Element& e) { return independent::normal(e); }
 double filled(double value, const Element& e, at::ScalarType dtype) {
   return dtype == at::kDouble ? independent::filled(value, e) : value;
 }
+
+bool has_own_tensors(const Task& test) { return parse_call(test.data).name == "tensors"; }
 
 std::optional<std::string> refuses_rope(const Task& test) {
   if (test.rope.pairing == Rope::Pairing::kNone) return std::nullopt;

@@ -39,6 +39,9 @@ struct DataFamily {
 };
 using DataFamilies = Registry<DataFamily>;
 
+// Whether the data are tensors of the user's own, "tensors[FILE]", of which no family makes any.
+bool has_own_tensors(const Task& test);
+
 // Why a family without rotated keys cannot take the case, or nothing.
 std::optional<std::string> refuses_rope(const Task& test);
 

@@ -117,7 +117,7 @@ Problem Problem::to(at::Device device, bool copy) const {
 Problem problem_of(const Task& test) { return problem_of(test, {{0, test.seq}}); }
 
 Problem problem_of(const Task& test, const Positions& positions) {
-  if (parse_call(test.data).name != "tensors") return generated(test, flatten(positions));
+  if (!has_own_tensors(test)) return generated(test, flatten(positions));
   const Problem whole = loaded(test);
   return {shard(whole.q, 2, positions), shard(whole.k, 2, positions), shard(whole.v, 2, positions),
           shard(whole.d_o, 2, positions)};

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "parity/case/balance/own_balance.h"
-#include "parity/case/text.h"
+#include "parity/case/data_family.h"
 #include "parity/judge/exact/exact.h"
 #include "parity/judge/expected/expected.h"
 
@@ -15,9 +15,6 @@ namespace {
 // Indexes of positions, and blocks that an allocator rounds up.
 constexpr int64_t kOddsAndEnds = 16 << 10;
 constexpr double kShare = 0.01;
-
-// Of which there is one length alone.
-bool has_own_tensors(const Case& test) { return parse_call(test.data).name == "tensors"; }
 
 // Half of the ranks, but enough for every buffer, with shards of the same size.
 std::vector<Run> runs(const Case& test) {

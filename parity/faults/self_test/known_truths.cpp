@@ -6,11 +6,10 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 #include "parity/case/problem.h"
 #include "parity/faults/self_test/plain_attention.h"
+#include "parity/judge/against_reference.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/reference_rope.h"
 
@@ -66,27 +65,27 @@ void examine_values(const Truth& truth, const Known& known, const reference::Til
         c10::str("the reference has another ", name, " than plain loops in ", to_text(known.test)));
 }
 
-bool is_near(double size, double known) { return std::abs(size - known) <= 0.001 * known; }
-double root_mean_square(const at::Tensor& x) { return x.square().mean().sqrt().item<double>(); }
-
 // Root mean squares of bounds and sigmas, in roundings of the dtype. That they are what the formulas of
 // docs/numerics.md give is the business of property_tests/reference.
 struct Sizes {
   double bound, sigma;
 };
 
+void examine_sizes(const reference::Judgement& found, const NamedTensor& named, const std::string& problem,
+                   double rounding, const Sizes& known, SelfTest& result) {
+  const auto is = [&](const char* what, const at::Tensor& x, double known_size) {
+    const double size = x.square().mean().sqrt().item<double>() / rounding;
+    result.demand(std::abs(size - known_size) <= 0.001 * known_size,
+                  c10::str("the ", what, " of ", named.name, " is ", size, " units, not ", known_size, ", in ", problem));
+  };
+  is("bound", found.bound.*named.tensor, known.bound);
+  is("sigma", found.sigma.*named.tensor, known.sigma);
+}
+
 void examine_sizes(const reference::Judgement& found, const std::string& problem, double rounding,
                    const Sizes (&known)[5], SelfTest& result) {
-  const auto is = [&](const at::Tensor& x, double known_size, const std::string& what) {
-    const double size = root_mean_square(x) / rounding;
-    result.demand(is_near(size, known_size),
-                  c10::str("the ", what, " is ", size, " units, not ", known_size, ", in ", problem));
-  };
-  for (size_t i = 0; i < std::size(known); ++i) {
-    const auto& [name, tensor] = kTensors[i];
-    is(found.bound.*tensor, known[i].bound, std::string("bound of ") + name);
-    is(found.sigma.*tensor, known[i].sigma, std::string("sigma of ") + name);
-  }
+  for (size_t i = 0; i < std::size(known); ++i)
+    examine_sizes(found, kTensors[i], problem, rounding, known[i], result);
 }
 
 constexpr double kFloat = 0x1p-24, kDouble = 0x1p-53;
@@ -120,18 +119,17 @@ constexpr Sizes kOfSampledKeys[] = {{339.5, 15.2174}, {429.99, 20.8154}};
 
 void examine_sample_of_keys(SelfTest& result) {
   const Known known(kProblems[0]);
-  const at::Tensor keys = at::tensor({1, 4, 10}, at::kLong);
-  const reference::Judge judge(known.inputs, reference::Contract{}, 1, {}, {},
-                               reference::Sample{{0, 3, 7}, {1, 4, 10}, known.plain.o, known.plain.lse});
+  const reference::Sample sample{{0, 3, 7}, {1, 4, 10}, known.plain.o, known.plain.lse};
+  const at::Tensor keys = at::tensor(sample.keys, at::kLong);
+  const reference::Judge judge(known.inputs, reference::Contract{}, 1, {}, {}, sample);
   const reference::Judgement found = judge({0, 4}, at::kCPU);  // of all pairs
-  for (const auto& [i, tensor] : {std::pair(0, &reference::Tensors::dk), {1, &reference::Tensors::dv}}) {
-    const char* name = i == 0 ? "dk" : "dv";
-    result.demand(agree(found.value.*tensor, (known.plain.*tensor).flatten(0, 1).index_select(1, keys)),
-                  c10::str("the reference has another ", name, " of a sample than plain loops in ", kProblems[0]));
-    for (const auto& [what, x, size] : {std::tuple("bound", found.bound.*tensor, kOfSampledKeys[i].bound),
-                                        {"sigma", found.sigma.*tensor, kOfSampledKeys[i].sigma}})
-      result.demand(is_near(root_mean_square(x) / kFloat, size),
-                    c10::str("the ", what, " of ", name, " of a sample is ", root_mean_square(x) / kFloat, " units, not ", size));
+  const std::string problem = c10::str("a sample of ", kProblems[0]);
+  const Sizes* sizes = kOfSampledKeys;
+  for (const NamedTensor& named : kTensors) {
+    if (!is_of_keys(named)) continue;
+    result.demand(agree(found.value.*named.tensor, (known.plain.*named.tensor).flatten(0, 1).index_select(1, keys)),
+                  c10::str("the reference has another ", named.name, " than plain loops in ", problem));
+    examine_sizes(found, named, problem, kFloat, *sizes++, result);
   }
 }
 

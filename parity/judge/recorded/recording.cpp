@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "parity/case/data_family.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
 #include "parity/judge/oracle.h"
@@ -78,7 +79,7 @@ Outcome read_outcome(const std::string& path) {
 
 // Further runs of the user's own tensors are made of those in the folder.
 Case with_inputs(Case test, const std::string& folder) {
-  if (parse_call(test.data).name != "tensors") return test;
+  if (!has_own_tensors(test)) return test;
   if (folder.find_first_of("[],'\n") != std::string::npos)
     throw BadCase("the name '" + folder + "' has a character that a case cannot hold ([ ] , '); "
                   "rename the folder");

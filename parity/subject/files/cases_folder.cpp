@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "parity/case/data_family.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
 #include "parity/subject/run.h"
@@ -23,8 +24,6 @@ const std::string kNobody = "subject:files/";  // before the text of a question
 std::string folder_of(size_t number) { return "case-" + std::to_string(number); }
 
 std::string own_tensors(size_t number) { return folder_of(number) + "/tensors.safetensors"; }
-
-bool is_own(const Case& test) { return parse_call(test.data).name == "tensors"; }
 
 // The global position of each slot; -1 where it holds no token.
 at::Tensor positions_of(const Case& test, const Positions& positions) {
@@ -51,7 +50,7 @@ json shapes_of(const Case& test, int64_t slots) {
 
 // The question of a case, in whose text a file of the user's own tensors is one of this folder.
 Case question_of(Case test, size_t number) {
-  if (is_own(test)) test.data = "tensors[" + own_tensors(number) + "]";
+  if (has_own_tensors(test)) test.data = "tensors[" + own_tensors(number) + "]";
   return test;
 }
 
@@ -95,7 +94,7 @@ void write_cases(const std::string& folder, const std::vector<Case>& cases,
                        {"output", output_name(number, rank)},
                        {"shapes", shapes_of(test, count(input.positions))}});
     }
-    if (is_own(test)) {
+    if (has_own_tensors(test)) {
       const Problem whole = problem_of(test);
       write(own_tensors(number),
             {{{"q", whole.q}, {"k", whole.k}, {"v", whole.v}, {"do", whole.d_o}}, {}});
@@ -124,7 +123,7 @@ std::vector<Question> read_cases(const std::string& folder, const std::set<std::
       test.subject = "files[" + folder;
       for (const std::string& name : shows) test.subject += "," + name;
       test.subject += "]";
-      if (is_own(test)) test.data = "tensors[" + folder + "/" + own_tensors(cases.size()) + "]";
+      if (has_own_tensors(test)) test.data = "tensors[" + folder + "/" + own_tensors(cases.size()) + "]";
       cases.push_back({text, std::move(test)});
     }
   } catch (const json::exception& error) {
