@@ -7,7 +7,7 @@
 # there. The folder is build/bundle by default and may be moved anywhere.
 set -euo pipefail
 ci=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-limit_mib=92
+limit_mib=72
 tests=(kernel_laws kernel_gradient_laws gpu_memory_test context_parallel_laws context_parallel_bounds_laws
   context_parallel_exact_laws context_parallel_state_laws context_parallel_rope_laws
   exact_oracles_laws graphed_laws head_exchange_laws moves_laws memory_test seconds_laws delay_laws fused_laws reference_fused_laws
