@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/attention/graphed.h"
 
+#include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <gtest/gtest.h>
+
+#include <stdexcept>
 
 #include "parity/case/text.h"
 #include "parity/judge/runner.h"
@@ -39,6 +43,26 @@ TEST(Graphed, IsRefusedBeforeAnythingIsQueued) {
     ContextParallel attention(comm, parity::options_of(test));
     EXPECT_THROW(Graphed(attention, x, x, x, x), std::invalid_argument);
     return comm.ledger().transfers().size() == 0;
+  });
+}
+
+// By an error of the work's own, and by waiting for the device, which no graph holds: what LibTorch's allocator
+// gives back it could not while a graph is made.
+TEST(Graphed, WhatCannotBeKeptLeavesTheDeviceAsItWas) {
+  if (test_device().is_cpu()) GTEST_SKIP() << "graphs are of GPUs";
+  on_every_rank(1, [](Communicator& comm) {
+    const auto& kept = DeviceGraphs::all().at("cuda");
+    const at::Tensor x = at::ones({1024}, at::TensorOptions(comm.device()));
+    at::Tensor y;
+    EXPECT_THROW(kept([&] { y = x + 1; throw std::logic_error("of the work"); }), std::logic_error);
+    EXPECT_NO_THROW(at::getDeviceAllocator(at::kCUDA)->emptyCache({0, 0}));
+    EXPECT_THROW(kept([&] { y = x + 1; (void)y[0].item<float>(); }), std::exception);
+    EXPECT_NO_THROW(at::getDeviceAllocator(at::kCUDA)->emptyCache({0, 0}));
+    EXPECT_EQ((x + 2).sum().item<float>(), 3 * 1024);
+    const auto graph = kept([&] { y = x + 1; });
+    graph->replay();
+    EXPECT_EQ(y.sum().item<float>(), 2 * 1024);
+    return true;
   });
 }
 
