@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "cli/process/programs.h"
+#include "cli/workers/last_words.h"
 #include "cp/error.h"
 #include "reports/text.h"
 
@@ -116,12 +117,18 @@ Death blame(const Remains& remains, size_t rank, reports::Status verdict, const 
           everybody(remains)};
 }
 
+// By which signal, and what its process said of that.
+std::string how_signaled(const Remains& remains, const RankStatus& rank) {
+  const std::string words = last_words(remains.output);
+  return Ended{0, rank.signal}.text() + (words.empty() ? "" : ", " + words);
+}
+
 // By its own words.
 Death blame(const Remains& remains, size_t rank) {
   const RankStatus& status = remains.ranks[rank];
   return blame(remains, rank,
                has_timed_out(status) ? reports::Status::kHang : reports::Status::kCrash,
-               status.state == RankState::kSignaled ? Ended{0, status.signal}.text() : status.note);
+               status.state == RankState::kSignaled ? how_signaled(remains, status) : status.note);
 }
 
 Death died(const Remains& remains) {

@@ -19,6 +19,7 @@
 #include "cli/verify/inspect.h"
 #include "cli/verify/oracles.h"
 #include "cli/workers/sharing/deck.h"
+#include "cli/workers/last_words.h"
 #include "cli/workers/plugins.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
@@ -241,6 +242,7 @@ int run(const Options& options) {
     return print_inspection(options.inspect);
   if (!options.plugin.empty())
     return ask_plugin(options.plugin, options.cases.empty() ? std::vector<parity::Case>{} : read_cases(options.cases));
+  say_what_ends_this_process();
   parity::show_stacks_on_signal();
   sleep_while_waiting();
   return options.mpi > 0 ? run_mpi(options) : run_threads(options);

@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 #include <functional>
+#include <memory>
+#include <stdexcept>
+#include <thread>
 
+#include "cli/workers/last_words.h"
 #include "property_tests/cli/program.h"
 
 namespace ringcheck::cli {
@@ -64,6 +68,33 @@ TEST(LaunchedDeath, OfARankThatSaysNothingIsACrash) {
   EXPECT_EQ(death.test, 1);
   EXPECT_THAT(death.reason, StartsWith("rank 1 in "));
   EXPECT_THAT(death.reason, HasSubstr("its process is gone"));
+}
+
+TEST(Death, SaysWhichExceptionNobodyCaught) {
+  RankStatus rank = ended(RankState::kSignaled, 5);
+  rank.signal = SIGABRT;
+  const std::string said = "a warning\nended by an exception that nobody catches: CUDA error: an illegal memory access\nmore\n";
+  EXPECT_THAT(explain(collect({rank}, Ended{0, SIGABRT}, 0, said)).reason,
+              ::testing::EndsWith("signal 6 (Aborted), CUDA error: an illegal memory access"));
+  EXPECT_THAT(explain(collect({rank}, Ended{0, SIGABRT}, 0, "a warning\n")).reason, ::testing::EndsWith("signal 6 (Aborted)"));
+}
+
+struct ThrowsWhenItGoes {
+  ~ThrowsWhenItGoes() noexcept(false) { throw std::runtime_error("CUDA error:\n of a destructor"); }
+};
+
+// Destructors do it, on many threads at once.
+TEST(Death, AnExceptionThatNobodyCatchesIsSaidOnce) {
+  const auto end = [] {
+    say_what_ends_this_process();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([] {
+        const std::unique_ptr<ThrowsWhenItGoes> gone(new ThrowsWhenItGoes);
+      });
+    for (std::thread& thread : threads) thread.join();
+  };
+  EXPECT_DEATH(end(), "^ended by an exception that nobody catches: CUDA error:  of a destructor\n$");
 }
 
 // A launcher ends the others by a signal once one of them is gone.
