@@ -108,9 +108,8 @@ ours() {
   if ((gpus == 1)); then
     timed threads "wgmma cudnn-atomic cudnn" ring:p2p ringcheck_scaling "${graphs[@]}"
   elif ((tokens > short_to)); then
-    few="ulysses[2]"
-    goes_into 2 || few=$(strategies ulysses)
-    timed threads cudnn-atomic "$few ring:p2p" ringcheck_scaling
+    few=$(strategies "ulysses[2]" "ulysses[4]")
+    timed threads cudnn-atomic "${few:-$(strategies ulysses)} ring:p2p" ringcheck_scaling
   else
     few=$(strategies ulysses "ulysses[2]" "ulysses[4]" ring:p2p)
     timed threads "cudnn-atomic wgmma" "$few $(strategies ring:allgather gathered)" ringcheck_scaling

@@ -24,11 +24,12 @@ parts=("$@") several=()
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
 
-# run NAME command...   a run of verify, its Result and what it printed
+# run NAME command...   a run of verify, its Result and what it printed. A GPU that stops at an error leaves OUT/core_PID, where
+# `cuda-gdb -ex "target cudacore FILE"` finds the kernel.
 run() {
   local name=$1
   shift
-  "$@" --json "$out/$name.json" >"$out/$name.txt" 2>&1
+  CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1 CUDA_ENABLE_LIGHTWEIGHT_COREDUMP=1 CUDA_COREDUMP_FILE=$out/core_%p "$@" --json "$out/$name.json" >"$out/$name.txt" 2>&1
   local code=$?
   echo "$name: exit code $code, $(grep -E 'cases/s' "$out/$name.txt" | tail -1)"
   [[ ! -e $out/$name.json ]] || "$here/summary.py" "$out/$name.json" >"$out/$name.summary.json"

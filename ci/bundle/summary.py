@@ -50,12 +50,8 @@ def merged(files):
     return whole
 
 
-if {"-h", "--help"} & set(sys.argv[1:]):
-    print(__doc__)
-    sys.exit()
-result = merged([name for name in sys.argv[1:] if name != "--errors"] or refuse("no file is named; usage: summary.py [--errors] RESULT.json..."))
-if "--errors" in sys.argv:
-    print(json.dumps({
+def errors(result):
+    return {
         "summary_of": "RingCheck result",
         "environment": result["environment"],
         "summary": result["summary"],
@@ -65,31 +61,44 @@ if "--errors" in sys.argv:
                           for oracle in case["oracles"] if oracle["name"] == "parity"
                           for tensor in oracle["tensors"]}}
             for case in result["cases"]],
-    }, indent=1))
+    }
+
+
+def summary(result):
+    worst = collections.defaultdict(lambda: {"cases": 0, "hard_ratio": 0.0, "max_z": 0.0, "vacuity": 0.0})
+    kernels = collections.Counter()
+    for case in result["cases"]:
+        parts = case["parts"]
+        kernels[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {case['verdict']}"] += 1
+        if case["verdict"] != "pass":
+            continue
+        for oracle in case["oracles"]:
+            for tensor in oracle["tensors"]:
+                entry = worst[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {tensor['tensor']}"]
+                entry["cases"] += 1
+                for figure in ("hard_ratio", "max_z", "vacuity"):
+                    if figure == "vacuity" and tensor["verdict"] != "pass":
+                        continue  # of what nobody judged all may be blind
+                    if isinstance(tensor[figure], (int, float)):
+                        entry[figure] = max(entry[figure], tensor[figure])
+    return {
+        "summary_of": "RingCheck result",
+        "environment": result["environment"],
+        "summary": result["summary"],
+        "cases": dict(sorted(kernels.items())),
+        "largest_of_passed": dict(sorted(worst.items())),
+        "not_passed": [{key: case[key] for key in ("name", "verdict", "reason", "findings", "reproduce")} |
+                       {"oracles": {oracle["name"]: oracle["findings"] for oracle in case["oracles"] if oracle["findings"]}}
+                       for case in result["cases"] if case["verdict"] != "pass"],
+    }
+
+
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(__doc__)
     sys.exit()
-worst = collections.defaultdict(lambda: {"cases": 0, "hard_ratio": 0.0, "max_z": 0.0, "vacuity": 0.0})
-kernels = collections.Counter()
-for case in result["cases"]:
-    parts = case["parts"]
-    kernels[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {case['verdict']}"] += 1
-    if case["verdict"] != "pass":
-        continue
-    for oracle in case["oracles"]:
-        for tensor in oracle["tensors"]:
-            entry = worst[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {tensor['tensor']}"]
-            entry["cases"] += 1
-            for figure in ("hard_ratio", "max_z", "vacuity"):
-                if figure == "vacuity" and tensor["verdict"] != "pass":
-                    continue  # of what nobody judged all may be blind
-                if isinstance(tensor[figure], (int, float)):
-                    entry[figure] = max(entry[figure], tensor[figure])
-print(json.dumps({
-    "summary_of": "RingCheck result",
-    "environment": result["environment"],
-    "summary": result["summary"],
-    "cases": dict(sorted(kernels.items())),
-    "largest_of_passed": dict(sorted(worst.items())),
-    "not_passed": [{key: case[key] for key in ("name", "verdict", "reason", "findings", "reproduce")} |
-                   {"oracles": {oracle["name"]: oracle["findings"] for oracle in case["oracles"] if oracle["findings"]}}
-                   for case in result["cases"] if case["verdict"] != "pass"],
-}, indent=1))
+files = [name for name in sys.argv[1:] if name != "--errors"] or refuse("no file is named; usage: summary.py [--errors] RESULT.json...")
+try:
+    whole = merged(files)
+    print(json.dumps(errors(whole) if "--errors" in sys.argv else summary(whole), indent=1))
+except (KeyError, TypeError, AttributeError) as error:
+    refuse(f"{' '.join(files)}: no whole result, for {type(error).__name__} {error}; name what ringcheck verify --json wrote")

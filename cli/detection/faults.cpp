@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck faults: would the oracles notice? Plants every known bug and asks them.
+#include <ATen/Parallel.h>
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
@@ -89,6 +90,7 @@ int run_part(const Options& options) {
 
 parity::SelfTest examine(const std::vector<at::ScalarType>& dtypes,
                          const std::vector<std::string>& oracles) {
+  at::set_num_threads(1);  // the tensors are small, and on a busy machine the threads of a team wait for each other by spinning
   parity::SelfTest all;
   for (const at::ScalarType dtype : dtypes) {
     const parity::SelfTest one = parity::self_test(dtype, oracles, parity::judge_plainly);

@@ -17,9 +17,8 @@ constexpr double kLargestScale = 1e4, kSmallestScale = 1e-30;
 void check_scale(double scale) {
   const double size = std::abs(scale);
   if (size == 0 || (size >= kSmallestScale && size <= kLargestScale)) return;
-  throw BadCase("scale " + number_text(scale) + " must be finite: 0, or from " +
-                number_text(kSmallestScale) + " to " + number_text(kLargestScale) +
-                " with either sign");
+  throw BadCase("scale " + number_text(scale) + " is neither 0 nor from " + number_text(kSmallestScale) + " to " +
+                number_text(kLargestScale) + ", with either sign; use one that is");
 }
 
 }  // namespace ringcheck::parity

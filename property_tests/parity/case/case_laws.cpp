@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"bf17", "means nothing"}, Wrong{"rope:half[0]", "must be above 1"},
                     Wrong{"rope:spiral", "known: none, half[BASE]"}, Wrong{"rope:half[10000,x]", "llama3"},
                     Wrong{"d7/rope:half[10000]", "even dim"}, Wrong{"P2/P3", "twice"},
-                    Wrong{"scale:nan", "must be finite"}, Wrong{"scale:x", "not a number"},
+                    Wrong{"scale:nan", "neither 0 nor from 1e-30 to 10000"}, Wrong{"scale:x", "not a number"},
                     Wrong{"s12x", "not a size"}, Wrong{"ring:p2p[loud]", "[keep]"}, Wrong{"ring:p2p[keep]", "use allgather[keep]"},
                     Wrong{"causal[3]", "unknown mask"}, Wrong{"doc[3", "'[' without ']'"},
                     Wrong{"routing/s300/d8", "number of a key in 9 channels, dim is 8"},
