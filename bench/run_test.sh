@@ -148,7 +148,7 @@ done
 cases 3 "run ringcheck_scaling"
 not_called "ranks\|rings.py"
 ends 0 2 "" "$out" 32/32/128K
-cases 2 "run ringcheck_scaling --pairs 5 --sample 64 --case ulysses\[2\]/headtail/cudnn-atomic/.*--case ring:p2p/"
+cases 3 "run ringcheck_scaling --pairs 5 --sample 64 --case ulysses\[2\]/headtail/cudnn-atomic/.*--case ulysses\[4\]/headtail/cudnn-atomic/.*--case ring:p2p/"
 called "pytorch.py --heads 32 --seq 131072 --passes 5 --judged-heads 1 --kernels cudnn "
 not_called "ranks\|rings.py\|wgmma"
 ends 0 4 "" "$out" 4/4/256K
@@ -163,7 +163,7 @@ ends 0 1 "" "$out" 1/1/512K
 not_called "heads-alone\|groups-alone"
 # Without a table, and in a folder of a name that a pattern could be.
 ends 0 2 "hq64_hkv8_s32768_ipc: exit code 0" "$out"
-cases 118 .
+cases 121 .
 out="$scratch/o[1]"
 ends 0 2 "3 ±1" "$out" 32/8/64K
 [[ -e $out/gpu2_threads.json ]] || fail "no result in a folder with brackets"
