@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include <c10/util/Exception.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/workers/interrupts.h"
+#include "cli/workers/said.h"
 #include "cp/worlds/torch_variables.h"
 #include "parity/case/case.h"
 #include "parity/judge/device_test.h"
@@ -89,11 +89,8 @@ int ringcheck_command(int count, const char* const* words) {
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << cli::complaint(error.what());
     return cli::exit_codes::kSelfTest;
-  } catch (const c10::Error& error) {  // without the frames that called it
-    std::cerr << cli::complaint(std::string("internal error: ") + error.what_without_backtrace());
-    return cli::exit_codes::kSelfTest;
   } catch (const std::exception& error) {
-    std::cerr << cli::complaint(std::string("internal error: ") + error.what());
+    std::cerr << cli::complaint("internal error: " + cli::words_of(error));
     return cli::exit_codes::kSelfTest;
   }
   return cli::exit_codes::kUsage;

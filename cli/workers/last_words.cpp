@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers/last_words.h"
 
-#include <c10/util/Exception.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,10 +20,8 @@ constexpr std::string_view kBeginning = "ended by an exception that nobody catch
 std::string words_of_the_exception() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
   } catch (const std::exception& error) {
-    return error.what();
+    return words_of(error);
   } catch (...) {
     return "of an unknown kind";
   }

@@ -21,6 +21,7 @@
 #include "cli/workers/sharing/deck.h"
 #include "cli/workers/last_words.h"
 #include "cli/workers/plugins.h"
+#include "cli/workers/said.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
 #include "cli/subcommand.h"
@@ -122,16 +123,12 @@ bool still_computes(const parity::Case& test) {
 // What goes wrong in a case is its verdict. Throws where nothing can be computed after it: the next
 // case needs another process.
 reports::CaseResult judged(const parity::Case& test, const parity::RunOptions& run) {
-  const auto crashed = [&](const char* why) {
-    if (!still_computes(test)) throw std::runtime_error(why);
-    return to_result(test, reports::Status::kCrash, why);
-  };
   try {
     return to_result(parity::verify(test, run));
-  } catch (const c10::Error& error) {
-    return crashed(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    return crashed(error.what());
+    const std::string why = words_of(error);
+    if (!still_computes(test)) throw std::runtime_error(why);
+    return to_result(test, reports::Status::kCrash, why);
   }
 }
 
@@ -162,8 +159,8 @@ int run_threads(const Options& options) {
       results.write(i, judged(cases[i], run));
       if (parity::device_type_of(cases[i]) != at::kCPU) parity::give_back_kept(kKept);
     } catch (const std::exception& error) {
-      status.failed(0, RankState::kThrew, error.what());
-      std::cerr << error.what() << std::endl;
+      status.failed(0, RankState::kThrew, words_of(error));
+      std::cerr << words_of(error) << std::endl;
       return exit_codes::kDead;
     }
   }
@@ -201,7 +198,7 @@ std::unique_ptr<Job> join(const Options& options) {
     if (passes_between_gpus(read_cases(options.cases))) job->join_gpus(options.transport);
     return job;
   } catch (const std::exception& error) {
-    throw UsageError(error.what());
+    throw UsageError(words_of(error));
   }
 }
 
@@ -217,8 +214,9 @@ int run_mpi(const Options& options) {
   const StatusFile status = StatusFile::open(options.status);
   status.note_signals();
   const auto give_up = [&](RankState state, const std::exception& error) {
-    status.failed(job->rank(), state, error.what());
-    std::cerr << "rank " << job->rank() << ": " << error.what() << std::endl;
+    const std::string words = words_of(error);
+    status.failed(job->rank(), state, words);
+    std::cerr << "rank " << job->rank() << ": " << words << std::endl;
     job->abort(exit_codes::kDead);
   };
   try {

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/observed.h"
 
+#include <cstring>
+#include <functional>
 
 #include "cp/clock.h"
+#include "cp/error.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/expected/expected.h"
 #include "parity/judge/oracle.h"
@@ -46,10 +49,25 @@ Run own_run(const Case& test, const Subject& subject) {
   return run;
 }
 
+std::string in_further_run(const std::string& oracle) { return "in a further run, for " + oracle + ", "; }
+
 // A tensor that a further run lacks is missing, too.
 void note_missing(const std::string& oracle, const Outcome& run, Outcome& whole) {
-  for (const std::string& what : run.missing)
-    whole.missing.push_back("in a further run, for " + oracle + ", " + what);
+  for (const std::string& what : run.missing) whole.missing.push_back(in_further_run(oracle) + what);
+}
+
+// Whoever reads of a failure would repeat the case's own run, which is no more than the first one.
+std::optional<Outcome> naming(const std::string& oracle, const std::function<std::optional<Outcome>()>& run) {
+  try {
+    return run();
+  } catch (const RankFailure& failure) {
+    const auto with = [&](const std::string& why) {
+      return RankFailure(failure.rank(), failure.operation(), failure.hang(), why);
+    };
+    throw with(in_further_run(oracle) + (failure.what() + std::strlen(with("").what())));
+  } catch (const Timeout& timeout) {
+    throw Timeout(in_further_run(oracle) + timeout.what());
+  }
 }
 
 }  // namespace
@@ -73,7 +91,7 @@ std::optional<Observed> observe(const Case& test, const Subject& subject, World&
   for (const auto& [oracle, runs] : variations.runs) {
     const auto begin = Clock::now();
     for (const Run& run : runs)
-      if (auto other = solved(run)) observed.variations[oracle].push_back(std::move(*other));
+      if (auto other = naming(oracle, [&] { return solved(run); })) observed.variations[oracle].push_back(std::move(*other));
     observed.seconds[oracle] = seconds_since(begin);
   }
   if (!outcome) return std::nullopt;

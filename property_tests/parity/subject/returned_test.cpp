@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <map>
+#include <stdexcept>
 
 #include "parity/faults/decorators/subject.h"
 #include "property_tests/parity/oracles/spoilt.h"
@@ -123,6 +124,19 @@ TEST(Returned, RejectsATensorThatIsMissingInAFurtherRunOnly) {
   EXPECT_THAT(oracle(verdict, "repetition").findings, testing::Contains("dk: not returned"));
   EXPECT_THAT(oracle(verdict, "returned").findings,
               testing::Contains("in a further run, for repetition, dk: not returned"));
+}
+
+TEST(Returned, ACrashInAFurtherRunNamesWhatItWasFor) {
+  for (const int calls_before : {0, a_case().world}) {
+    std::atomic<int> calls{0};
+    const Spoil later = [&](Communicator& comm, RankOutput&) {
+      if (++calls > calls_before && comm.rank() == 1) throw std::runtime_error("no more");
+    };
+    const parity::Verdict verdict = verify_spoilt(a_case(), later, judged_by({"repetition"}));
+    EXPECT_EQ(verdict.status, Status::kCrash);
+    EXPECT_THAT(verdict.reason, testing::StartsWith("rank 1 in "));
+    EXPECT_THAT(verdict.reason, testing::EndsWith(calls_before == 0 ? ": no more" : ": in a further run, for repetition, no more"));
+  }
 }
 
 // Ours, which turns one of the tensors that a rank is given the other way round in its place.
