@@ -187,16 +187,45 @@ void to_json(json& j, const Result& result) {
   j["measurements"] = result.measurements;
 }
 
+namespace {
+
+// What the library says, without the number of its message.
+std::string words_of(const std::exception& error) {
+  const std::string words = error.what();
+  return words.starts_with("[json.exception") ? words.substr(words.find("] ") + 2) : words;
+}
+
+// A part of a result, which names itself where it is wrong.
+template <class Type>
+Type part(const json& j, const std::string& name) {
+  try {
+    return j.get<Type>();
+  } catch (const std::exception& error) {
+    throw std::invalid_argument(name + ": " + words_of(error));
+  }
+}
+
+template <class Type>
+std::vector<Type> parts(const json& j, const std::string& name) {
+  if (!j.is_array()) throw std::invalid_argument(name + ": want a list");
+  std::vector<Type> all;
+  for (const json& one : j) all.push_back(part<Type>(one, name + " " + std::to_string(all.size() + 1)));
+  return all;
+}
+
+}  // namespace
+
 void from_json(const json& j, Result& result) {
   result.schema_version = j.at("schema_version");
   result.kind = kind_of(j);
-  result.environment = j.at("environment");
+  const json& environment = j.at("environment");
+  if (environment.contains("cores")) check_count("environment: cores", environment.at("cores"));
+  result.environment = part<Environment>(environment, "environment");
   if (has_cases(result.kind)) {
-    result.summary = j.at("summary");
-    result.cases = j.at("cases").get<std::vector<CaseResult>>();
+    result.summary = part<Summary>(j.at("summary"), "summary");
+    result.cases = parts<CaseResult>(j.at("cases"), "case");
   }
-  if (j.contains("measurements"))
-    result.measurements = j.at("measurements").get<std::vector<Measurement>>();
+  if (j.contains("measurements")) result.measurements = parts<Measurement>(j.at("measurements"), "measurement");
 }
 
 namespace {
@@ -206,7 +235,7 @@ Type parse(const json& j) {
   try {
     return j.get<Type>();
   } catch (const json::exception& error) {
-    throw std::invalid_argument(std::string("not a RingCheck result: ") + error.what());
+    throw std::invalid_argument("not a RingCheck result: " + words_of(error));
   }
 }
 

@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <limits>
 #include <sstream>
+#include <stdexcept>
+#include <tuple>
 
 #include "property_tests/reports/committed_results.h"
 #include "property_tests/reports/full_result.h"
@@ -111,6 +113,19 @@ TEST(Result, ForeignJsonIsRefused) {
   nlohmann::json unknown = to_json(full_result());
   unknown["cases"][0]["verdict"] = "perfect";
   EXPECT_THROW(result_from_json(unknown), std::invalid_argument);
+}
+
+TEST(Result, WhatIsWrongNamesItsPart) {
+  for (const auto& [where, value, says] : std::vector<std::tuple<const char*, nlohmann::json, const char*>>{
+           {"/environment/cores", "a", "environment: type must be number, but is string"},
+           {"/environment/cores", 1e30, "environment: cores is 1e+30; want a whole number"},
+           {"/cases/0/name", 3, "case 1: type must be string, but is number"},
+           {"/cases", 3, "case: want a list"},
+           {"/kind", 3, "kind"}}) {
+    nlohmann::json file = to_json(full_result());
+    file[nlohmann::json::json_pointer(where)] = value;
+    EXPECT_THAT([&] { result_from_json(file); }, ::testing::ThrowsMessage<std::invalid_argument>(HasSubstr(says)));
+  }
 }
 
 // Read as integers they would be something else.
