@@ -18,22 +18,15 @@ using parity::BadCase;
 using parity::Case;
 using parity::Part;
 
-// Sizes of less than any size may have, as parity::validate has them.
-const std::map<std::string, int>& limits() {
-  constexpr int kMost = 1 << 16;
-  static const std::map<std::string, int> all{{"world", 256}, {"batch", kMost}, {"heads", kMost},
-                                              {"kv-heads", kMost}, {"dim", kMost}, {"dim-v", kMost}};
-  return all;
-}
+constexpr int64_t kTokens = 1 << 20;  // sizes that may be so large are told that they may be said shorter
 
 void set(const Part& part, Case& test, const std::string& value) {
   try {
     part.parse(test, value);
   } catch (const BadCase& error) {
-    const auto limit = limits().find(part.option);
-    if (limit != limits().end() && std::string(error.what()).find("is not a size") != std::string::npos)
+    if (part.most > 0 && std::string(error.what()).find("is not a size") != std::string::npos)
       throw BadCase("--" + part.option + ": '" + value + "' is not a size; want a whole number from 1 to " +
-                    std::to_string(limit->second));
+                    std::to_string(part.most) + (part.most < kTokens ? "" : ", with K or M for 1024 or 1048576"));
     throw BadCase("--" + part.option + ": " + error.what());
   }
 }

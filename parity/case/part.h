@@ -30,6 +30,7 @@ struct Part {
   // Where it was not said beside what was: what it follows.
   std::function<void(Case&, const std::set<std::string>& said)> follow = {};
   std::function<std::vector<Case>(const Case&)> simpler = {};  // towards the default, boldest first
+  int64_t most = 0;       // of a size: how large it may be
   bool replaces = false;  // said beside a profile it replaces what the cases say, and selects none
   // Takes a value that a profile may name, and draws what that leaves open.
   std::function<void(Case&, const std::string& value, const Ranges&, const Draw&)> draw = {};
@@ -49,9 +50,9 @@ Part lengths_part();
 // What parts that were not said follow: kv_heads the heads, dim_v the dim, seq the documents.
 void follow(Case& test, const std::set<std::string>& said);
 
-// Parts whose value is a number of at least 1, and parts whose value is a name.
+// Parts whose value is a number from 1 to `most`, and parts whose value is a name.
 Part size_part(const std::string& name, const std::string& option, const std::string& prefix,
-               const std::string& help, int64_t Case::*member);
+               const std::string& help, int64_t Case::*member, int64_t most);
 Part name_part(const std::string& name, const std::string& option, const std::string& help,
                std::string Case::*member, std::function<std::vector<std::string>()> values);
 

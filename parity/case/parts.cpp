@@ -42,9 +42,9 @@ void follow(Case& test, const std::set<std::string>& said) {
 }
 
 Part size_part(const std::string& name, const std::string& option, const std::string& prefix,
-               const std::string& help, int64_t Case::*member) {
+               const std::string& help, int64_t Case::*member, int64_t most) {
   Part row{.name = name, .option = option, .prefix = prefix, .help = help,
-           .standard = std::to_string(Case{}.*member)};
+           .standard = std::to_string(Case{}.*member), .most = most};
   row.claims = [](std::string_view text) { return !text.empty() && std::isdigit(text[0]); };
   row.print = [=](const Case& c) { return std::to_string(c.*member); };
   row.parse = [=](Case& c, const std::string& text) { c.*member = parse_size(text); };

@@ -11,6 +11,10 @@
 namespace ringcheck::parity {
 namespace {
 
+// What the generator of the data counts in 16 bits (parity/case/data_family.cpp), and channels. Tokens are those of one head,
+// whose pairs are counted in 64 bits.
+constexpr int64_t kMost = 1 << 16, kMostTokens = int64_t{1} << 31;
+
 using Words = std::vector<std::string>;
 using Cases = std::vector<Case>;
 
@@ -75,7 +79,7 @@ Cases shorter(const Case& test) {
 }
 
 Part seq_part() {
-  Part row = size_part("seq", "seq", "s", "length of the sequence: 4096, 4K, 1M", &Case::seq);
+  Part row = size_part("seq", "seq", "s", "length of the sequence: 4096, 4K, 1M", &Case::seq, kMostTokens);
   row.values = [] { return Words{"divides", "odd"}; };
   row.follow = [](Case& c, const std::set<std::string>& said) {
     const Mask mask = mask_of(c);
@@ -90,7 +94,7 @@ Part seq_part() {
 }
 
 Part batch_part() {
-  Part row = size_part("batch", "batch", "b", "sequences", &Case::batch);
+  Part row = size_part("batch", "batch", "b", "sequences", &Case::batch, kMost);
   row.values = [] { return Words{"1", "2"}; };
   row.simpler = [](const Case& test) {
     Cases list;
@@ -119,7 +123,7 @@ Cases fewer_heads(const Case& test) {
 }
 
 Part heads_part() {
-  Part row = size_part("heads", "heads", "hq", "query heads", &Case::q_heads);
+  Part row = size_part("heads", "heads", "hq", "query heads", &Case::q_heads, kMost);
   row.values = [] { return Words{"1/1", "4/2"}; };
   row.simpler = fewer_heads;
   row.draw = [](Case& c, const std::string& value, const Ranges&, const Draw&) {
@@ -130,7 +134,7 @@ Part heads_part() {
 
 Part kv_heads_part() {
   Part row = size_part("kv_heads", "kv-heads", "hkv", "key-value heads; as many as query heads",
-                       &Case::kv_heads);
+                       &Case::kv_heads, kMost);
   row.follow = [](Case& c, const std::set<std::string>& said) {
     if (said.contains("heads") && !said.contains("kv_heads")) c.kv_heads = c.q_heads;
   };
@@ -139,7 +143,7 @@ Part kv_heads_part() {
 }
 
 Part dim_part() {
-  Part row = size_part("dim", "dim", "d", "channels of a query or key head", &Case::dim);
+  Part row = size_part("dim", "dim", "d", "channels of a query or key head", &Case::dim, kMost);
   row.values = [] { return Words{"8/8", "32/32"}; };
   row.simpler = [](const Case& test) {
     Cases list;
@@ -158,7 +162,7 @@ Part dim_part() {
 }
 
 Part dim_v_part() {
-  Part row = size_part("dim_v", "dim-v", "dv", "channels of a value head; as --dim", &Case::dim_v);
+  Part row = size_part("dim_v", "dim-v", "dv", "channels of a value head; as --dim", &Case::dim_v, kMost);
   row.follow = [](Case& c, const std::set<std::string>& said) {
     if (said.contains("dim") && !said.contains("dim_v")) c.dim_v = c.dim;
   };

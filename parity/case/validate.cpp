@@ -6,26 +6,23 @@
 
 #include "parity/case/balance/own_balance.h"
 #include "parity/case/data_family.h"
+#include "parity/case/part.h"
 #include "parity/case/text.h"
 #include "parity/case/text/scale.h"
 
 namespace ringcheck::parity {
 namespace {
 
-// What the generator of the data counts in 16 bits (parity/case/data_family.cpp), and channels.
-constexpr int64_t kMost = 1 << 16;
-constexpr int64_t kMostTokens = int64_t{1} << 31;  // of one head: kMostPairs
-constexpr int64_t kMostRanks = 256;  // on one machine
 // Beyond any machine; bytes and pairs are counted in 64 bits.
 constexpr double kMostElements = 0x1p50, kMostPairs = 0x1p62;
 // A block of so many tokens costs nothing, also where the sequence is shorter.
 constexpr int64_t kSmallBlock = 64;
 
-void between(const char* what, int64_t value, int64_t most) {
+void between(const std::string& what, int64_t value, int64_t most) {
   if (value < 1)
-    throw BadCase(std::string(what) + " is " + std::to_string(value) + "; it must be at least 1");
+    throw BadCase(what + " is " + std::to_string(value) + "; it must be at least 1");
   if (value > most)
-    throw BadCase(std::string(what) + " is " + std::to_string(value) + "; it must be at most " +
+    throw BadCase(what + " is " + std::to_string(value) + "; it must be at most " +
                   std::to_string(most));
 }
 
@@ -54,13 +51,8 @@ void check_names(const Case& c) {
 }
 
 void check_sizes(const Case& c) {
-  between("world", c.world, kMostRanks);
-  between("batch", c.batch, kMost);
-  between("heads", c.q_heads, kMost);
-  between("kv-heads", c.kv_heads, kMost);
-  between("seq", c.seq, kMostTokens);
-  between("dim", c.dim, kMost);
-  between("dim-v", c.dim_v, kMost);
+  for (const Part& part : parts())
+    if (part.most > 0) between(part.option, std::stoll(part.print(c)), part.most);
   between("block", c.block, std::max(c.seq, kSmallBlock));
   const double rows = static_cast<double>(c.batch * c.q_heads) * static_cast<double>(c.seq);
   const double elements = rows * static_cast<double>(c.dim + c.dim_v);
