@@ -52,7 +52,7 @@ TEST(Verify, WhatCannotBeIsRefusedBeforeAnyWork) {
       {{"--seq", "12x"}, "12x"},
       {{"--seq", "64,,32"}, "empty value"},
       {{"--seed", "-1"}, "2^64"},
-      {{"--scale", "nan"}, "finite"},
+      {{"--scale", "nan"}, "neither 0 nor from 1e-30 to 10000"},
       {{"--rope", "half", "--dim", "7"}, "even dim"},
       {{"--mask", "doc[4,4]", "--seq", "9"}, "8 slots"},
       {{"--case", kCase, "--seed", "3"}, "--case and --seed contradict"},
