@@ -125,7 +125,8 @@ Cases fixed_cases_of_smoke(const std::string& device) {
       "ring:p2p/striped[16]/window[100]/P8/hq2/hkv1/s1000/d32/fp16",
       "ring:allgather/contiguous/full/P3/hq1/hkv1/s1021/d32/float32",
       "ring:alltoall/headtail/flash/full/P2/hq2/hkv2/s1024/d64/bf16",
-      "ring:p2p/headtail/docfull[2,4,8]/P2/hq2/hkv1/d16/bf16/snap"};  // queries that see unlike numbers of keys
+      "ring:p2p/headtail/docfull[2,4,8]/P2/hq2/hkv1/d16/bf16/snap",  // queries that see unlike numbers of keys
+      "gathered/striped[1]/causal/P3/hq2/hkv1/s13/d8/float32"};  // every third query beside all keys
   texts.insert(texts.end(), kLongPositions.begin(), kLongPositions.end());
   texts.insert(texts.end(), kManyGroups.begin(), kManyGroups.end());
   return of_every_profile(device, false, texts);

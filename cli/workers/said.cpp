@@ -36,7 +36,8 @@ std::string in_a_line(const std::string& text) {
 
 std::string self_test_in_a_line(const std::string& text) {
   const size_t begin = text.find("self-test: ");
-  return in_a_line(begin == std::string::npos ? text : text.substr(begin));
+  if (begin == std::string::npos) return in_a_line(text);
+  return in_a_line(text.substr(begin, text.find("MPI_ABORT was invoked", begin) - begin));
 }
 
 }  // namespace ringcheck::cli

@@ -181,17 +181,22 @@ TEST(Bounds, CoarserArithmeticIsFound) {
 }
 
 // Where O is small beside a partial result, a merge by differences errs by a rounding of that one.
+// Queries that see as many keys as there are, and a power of two of them, have that term, too.
 TEST(Bounds, AMergeByDifferencesHasATermOfItsOwn) {
   const Arithmetic ring{"fp32_differences", at::kFloat, at::kFloat, false, false, true};
-  Inputs inputs = draw(kShape, {Causal{}, kShape.seq}, 11, Family::kWide, at::kFloat);
-  inputs.scale *= 8;  // one key has nearly all the weight
-  const Tensors found = emulated_ring(inputs, ring, 4);
-  const Judgement judged = judge(inputs, ring.contract(), 4, Rope{});
-  EXPECT_EQ(excess(found, judged.value, judged.sigma, kStat), "");
-  Contract by_weights = ring.contract();
-  by_weights.u_d = 0;
-  const Judgement strict = judge(inputs, by_weights, 4, Rope{});
-  EXPECT_NE(excess(found, strict.value, strict.sigma, kStat), "");
+  for (const bool full : {false, true}) {
+    Shape shape = kShape;
+    if (full) shape.seq = 64;
+    Inputs inputs = draw(shape, full ? Mask{Full{}, shape.seq} : Mask{Causal{}, shape.seq}, 11, Family::kWide, at::kFloat);
+    inputs.scale *= 8;  // one key has nearly all the weight
+    const Tensors found = emulated_ring(inputs, ring, 4);
+    const Judgement judged = judge(inputs, ring.contract(), 4, Rope{});
+    EXPECT_EQ(excess(found, judged.value, judged.sigma, kStat), "") << full;
+    Contract by_weights = ring.contract();
+    by_weights.u_d = 0;
+    const Judgement strict = judge(inputs, by_weights, 4, Rope{});
+    EXPECT_NE(excess(found, strict.value, strict.sigma, kStat), "") << full;
+  }
 }
 
 // Rotation mixes the errors of a pair of channels: the bound of the rotated gradient, carried back,

@@ -6,6 +6,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
+#include <limits>
 
 #include "parity/judge/comparison.h"
 
@@ -53,7 +54,8 @@ LawVerdict judged(const Law& law) {
 
 std::string LawVerdict::text() const {
   const std::string where = channel < 0 ? "" : c10::str(" channel ", channel);
-  return c10::str(law, " ", says, ": off by ", difference, ", sigma ", sigma, ", z ", z,
+  const auto shown = [](double x) { return std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x; };  // no sign
+  return c10::str(law, " ", says, ": off by ", shown(difference), ", sigma ", shown(sigma), ", z ", shown(z),
                   " at batch ", batch, " kv head ", kv_head, where);
 }
 

@@ -24,7 +24,7 @@ TEST(Said, IsShownInALineWithoutFrames) {
 // mpirun may tell of the end before the words of the rank that it is about.
 TEST(Said, OfASelfTestIsShownWhereverItStands) {
   const std::string why = "self-test: `parity` accepted\nNaN";
-  for (const std::string& said : {why, banner() + why})
+  for (const std::string& said : {why, banner() + why, why + "\n-----\nMPI_ABORT was invoked on rank 0"})
     EXPECT_EQ(self_test_in_a_line(said), "self-test: `parity` accepted NaN");
   EXPECT_EQ(self_test_in_a_line("no such words"), "no such words");
 }

@@ -102,6 +102,29 @@ std::string collectives_are_counted(Communicator& world, Session&) {
          std::to_string(traffic.bytes_received) + ", expected " + std::to_string(bytes);
 }
 
+// Between each two ranks, where parts are uneven: in sum what is taken for sent and for received may stand for each other.
+std::string uneven_collectives_are_counted(Communicator& world, Session&) {
+  constexpr int64_t n = 8;
+  Ledger ledger;
+  {
+    const Witnessed witnessed(ledger);
+    foreign<void(int)>("foreign_uneven_collectives")(n);
+  }
+  const Traffic traffic = ledger.traffic();
+  const int64_t own = world.rank();
+  std::string wrong;
+  for (int64_t peer = 0; peer < world.size(); ++peer) {
+    if (peer == own) continue;
+    const Traffic::Edge edge = traffic.peers.at(static_cast<int>(peer));
+    const int64_t gathered = own + 1, scattered = peer + 1, sent = 1 + own + 2 * peer, received = 1 + peer + 2 * own;
+    const int64_t out = 2 * n * (gathered + scattered + 2 * sent), in = 2 * n * (scattered + gathered + 2 * received);
+    if (edge.sent != out || edge.received != in)
+      wrong += "rank " + std::to_string(peer) + ": sent " + std::to_string(edge.sent) + " and received " +
+               std::to_string(edge.received) + ", expected " + std::to_string(out) + " and " + std::to_string(in) + "; ";
+  }
+  return wrong;
+}
+
 std::string nobody_is_witnessed_here(Communicator& world, Session&) {
   const Traffic before = world.ledger().traffic();
   foreign<void(int)>("foreign_collectives")(8);
@@ -120,5 +143,6 @@ int main(int argc, char** argv) {
        {"ABlockOutsideThePassesIsNamed", a_block_outside_the_passes_is_named},
        {"TheWholeCallIsJudged", the_whole_call_is_judged},
        {"CollectivesAreCounted", collectives_are_counted},
+       {"UnevenCollectivesAreCounted", uneven_collectives_are_counted},
        {"WithoutAWitnessNothingIsCounted", nobody_is_witnessed_here}});
 }
