@@ -52,9 +52,6 @@ def merged(files):
 
 def errors(result):
     return {
-        "summary_of": "RingCheck result",
-        "environment": result["environment"],
-        "summary": result["summary"],
         "relative_frobenius_error": [
             {"case": case["name"], "verdict": case["verdict"],
              "relative": {tensor["tensor"]: tensor["relative"]
@@ -69,12 +66,13 @@ def summary(result):
     kernels = collections.Counter()
     for case in result["cases"]:
         parts = case["parts"]
-        kernels[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {case['verdict']}"] += 1
+        kernel = f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']}"
+        kernels[f"{kernel} {case['verdict']}"] += 1
         if case["verdict"] != "pass":
             continue
         for oracle in case["oracles"]:
             for tensor in oracle["tensors"]:
-                entry = worst[f"{parts.get('kernel', parts.get('subject'))} {parts['dtype']} {tensor['tensor']}"]
+                entry = worst[f"{kernel} {tensor['tensor']}"]
                 entry["cases"] += 1
                 for figure in ("hard_ratio", "max_z", "vacuity"):
                     if figure == "vacuity" and tensor["verdict"] != "pass":
@@ -82,9 +80,6 @@ def summary(result):
                     if isinstance(tensor[figure], (int, float)):
                         entry[figure] = max(entry[figure], tensor[figure])
     return {
-        "summary_of": "RingCheck result",
-        "environment": result["environment"],
-        "summary": result["summary"],
         "cases": dict(sorted(kernels.items())),
         "largest_of_passed": dict(sorted(worst.items())),
         "not_passed": [{key: case[key] for key in ("name", "verdict", "reason", "findings", "reproduce")} |
@@ -99,6 +94,7 @@ if {"-h", "--help"} & set(sys.argv[1:]):
 files = [name for name in sys.argv[1:] if name != "--errors"] or refuse("no file is named; usage: summary.py [--errors] RESULT.json...")
 try:
     whole = merged(files)
-    print(json.dumps(errors(whole) if "--errors" in sys.argv else summary(whole), indent=1))
+    head = {"summary_of": "RingCheck result", "environment": whole["environment"], "summary": whole["summary"]}
+    print(json.dumps(head | (errors(whole) if "--errors" in sys.argv else summary(whole)), indent=1))
 except (KeyError, TypeError, AttributeError) as error:
     refuse(f"{' '.join(files)}: no whole result, for {type(error).__name__} {error}; name what ringcheck verify --json wrote")

@@ -159,8 +159,9 @@ int run_threads(const Options& options) {
       results.write(i, judged(cases[i], run));
       if (parity::device_type_of(cases[i]) != at::kCPU) parity::give_back_kept(kKept);
     } catch (const std::exception& error) {
-      status.failed(0, RankState::kThrew, words_of(error));
-      std::cerr << words_of(error) << std::endl;
+      const std::string words = words_of(error);
+      status.failed(0, RankState::kThrew, words);
+      std::cerr << words << std::endl;
       return exit_codes::kDead;
     }
   }
