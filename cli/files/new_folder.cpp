@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/usage_error.h"
+#include "reports/file.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -57,6 +58,13 @@ void make_folder(const std::string& path, const std::function<void(const std::st
   const Beside beside(path);
   fill(beside.path());
   beside.become();
+}
+
+void open_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  if (!fs::is_directory(path)) refuse(path, fs::exists(path) ? "it is no folder" : error.message());
+  reports::check_writable((fs::path(path) / "written").string());
 }
 
 void check_new_folder(const std::string& path) { const Beside removed_again(path); }

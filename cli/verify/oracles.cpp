@@ -28,8 +28,8 @@ std::vector<std::string> parse_oracles(const std::string& text) {
   return names;
 }
 
-parity::Judging judging_of(const std::string& text, int64_t sample) {
-  return {parse_oracles(text), sample, text.empty() && sample == 0};
+parity::Judging judging_of(const std::string& text, int64_t sample, const std::string& kept) {
+  return {parse_oracles(text), sample, kept, text.empty() && sample == 0};
 }
 
 std::string text_of(const std::vector<std::string>& oracles) {

@@ -13,7 +13,7 @@ namespace ringcheck::cli {
 // subject, "all" every one. Throws UsageError.
 std::vector<std::string> parse_oracles(const std::string& text);
 // The same with what each case draws beside them where the list is "", and all is judged.
-parity::Judging judging_of(const std::string& text, int64_t sample);
+parity::Judging judging_of(const std::string& text, int64_t sample, const std::string& kept = "");
 std::string text_of(const std::vector<std::string>& oracles);
 
 }  // namespace ringcheck::cli

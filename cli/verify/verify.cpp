@@ -13,6 +13,7 @@
 #include "cli/bundle/shrink.h"
 #include "cli/case_options.h"
 #include "cli/files.h"
+#include "cli/files/new_folder.h"
 #include "cli/results/read_waivers.h"
 #include "cli/verify/coverage.h"
 #include "cli/verify/fitting.h"
@@ -34,7 +35,6 @@
 #include "cp/device/moment.h"
 #include "parity/case/text.h"
 #include "reports/screen/console.h"
-#include "reports/file.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -46,11 +46,10 @@ struct Options {
   std::optional<std::string> sample;
   std::string planted;  // a fault of the judging
   std::string waivers;  // a file
-  std::string bundle;   // a folder
+  std::string bundle, resume;  // folders
   std::string transport;
   std::optional<int> jobs;
-  bool list = false;
-  bool coverage = false;
+  bool list = false, coverage = false;
 };
 
 // Where no case is run there is no result.
@@ -60,7 +59,7 @@ void check_that_something_is_written(const Options& options) {
     throw UsageError("--list and --coverage print something else each, and run no case; leave one of the two out");
   const std::string instead = options.list ? "--list" : "--coverage";
   for (const auto& [option, path] : {std::pair{"--json", options.telling.json}, {"--junit", options.telling.junit},
-                                     {"--markdown", options.telling.markdown}, {"--bundle", options.bundle}})
+                                     {"--markdown", options.telling.markdown}, {"--bundle", options.bundle}, {"--resume", options.resume}})
     if (!path.empty())
       throw UsageError(std::string(option) + " " + path + ": with " + instead +
                        " no case is run, and there is nothing to write; leave one of the two out");
@@ -74,6 +73,8 @@ void check(const Options& options) {
                      ": it must be above 0 and at most 1000000 seconds");
   if (options.telling.timelines && options.telling.json.empty())
     throw UsageError("--timeline: the events are kept in the result; say --json FILE, too");
+  if (!options.resume.empty() && options.sample)
+    throw UsageError("--resume " + options.resume + ": a sample is judged at once, and nothing of it is kept; leave --sample or --resume out");
   parse_oracles(options.telling.oracles);
   judging_with(options.planted);
 }
@@ -83,7 +84,7 @@ void check_outputs(const Options& options, const Selection& selection) {
   std::vector<std::string> inputs = files_of(selection.cases);
   inputs.push_back(options.waivers);
   check_files(inputs, {{"--json", telling.json}, {"--junit", telling.junit}, {"--markdown", telling.markdown},
-                       {"--bundle", options.bundle, true}});
+                       {"--bundle", options.bundle, true}, {"--resume", options.resume, true}});
 }
 
 int list(const Selection& selection) {
@@ -96,7 +97,7 @@ int list(const Selection& selection) {
 SupervisorOptions conduct(const Options& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
-  result.judging = judging_of(options.telling.oracles, options.telling.sample);
+  result.judging = judging_of(options.telling.oracles, options.telling.sample, options.resume);
   result.planted = options.planted;
   result.bundles = options.bundle;
   result.timelines = options.telling.timelines;
@@ -205,6 +206,7 @@ int run(Options options) {
   if (speaks) {
     check_outputs(options, selection);
     check_that_something_is_written(options);
+    if (!options.resume.empty()) open_folder(options.resume);
   }
   if (launcher)
     adopt(*launcher, !options.cases.asked.cases.empty() || !options.cases.lists.at("world").empty(),
@@ -267,6 +269,11 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->type_name("FILE");
   program.add_option("--bundle", options->bundle,
                      "keep what failed in a new folder, made smaller, for ringcheck replay")
+      ->group(group)
+      ->check(not_empty())
+      ->type_name("DIR");
+  program.add_option("--resume", options->resume,
+                     "keep in DIR what is judged of each key-value head, and do not judge it again")
       ->group(group)
       ->check(not_empty())
       ->type_name("DIR");

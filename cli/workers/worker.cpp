@@ -48,7 +48,7 @@ constexpr std::chrono::hours kOwnDeadline{12};
 constexpr double kKept = 1 << 30;  // bytes of a GPU that a worker keeps from one case to the next, for speed
 
 struct Options {
-  std::string cases, deck, status, results, oracles, planted, inspect, plugin, bundles;
+  std::string cases, deck, status, results, oracles, planted, inspect, plugin, bundles, kept;
   int32_t taker = Deck::kNobody;
   int64_t sample = 0;
   bool timelines = false;
@@ -93,7 +93,7 @@ class Results {
 };
 
 parity::Judging judging_of(const Options& options) {
-  return cli::judging_of(options.oracles, options.sample);
+  return cli::judging_of(options.oracles, options.sample, options.kept);
 }
 
 bool passes_self_test(const std::vector<parity::Case>& cases, const Options& options) {
@@ -258,6 +258,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--results", options->results);
   program.add_option("--oracles", options->oracles);
   program.add_option("--sample", options->sample);
+  program.add_option("--resume", options->kept);
   program.add_option("--plant-in-judging", options->planted);
   program.add_option("--bundle", options->bundles);
   program.add_flag("--timeline", options->timelines);

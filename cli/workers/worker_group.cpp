@@ -84,7 +84,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
     for (const std::string& word : {std::string("--oracles"), text_of(judging.oracles)})
       result.words.push_back(word);
   for (const auto& [option, value] :
-       {std::pair("--plant-in-judging", orders.planted), {"--bundle", orders.bundles}})
+       {std::pair("--plant-in-judging", orders.planted), {"--bundle", orders.bundles}, {"--resume", judging.kept}})
     if (!value.empty()) {
       result.words.push_back(option);
       result.words.push_back(value);

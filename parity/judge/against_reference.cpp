@@ -60,7 +60,8 @@ int64_t first_pair(const Case& test, const Entries& entries) { return entries.fi
 }  // namespace
 
 AgainstReference::AgainstReference(const Evidence& evidence)
-    : evidence_(evidence), inputs_(inputs_of(evidence.test, evidence.problem, evidence.outcome)) {
+    : evidence_(evidence), inputs_(inputs_of(evidence.test, evidence.problem, evidence.outcome)),
+      kept_(sampled() ? "" : evidence.kept, evidence.test, evidence.promise()) {
   const Case& test = evidence.test;
   for (const NamedTensor& named : kTensors)
     comparable_.push_back(found(named).defined() && found(named).sizes() == shape_of(named, test));
@@ -106,9 +107,9 @@ std::vector<Tally> AgainstReference::operator()() const {
   std::vector<std::vector<Tally>> tallies(list.size());
   on_devices(devices, static_cast<int64_t>(list.size()), [&](int64_t i, at::Device device) {
     const Work& work = list[i];
-    const reference::Judgement truth = judges[work.judge](work.run, device);
-    tallies[i] = of_each([&](const NamedTensor& named) {
-      return tally_of(named, *work.part, work.run, truth);
+    tallies[i] = kept_(work.run, [&] { return bits_of(*work.part, work.run); }, [&] {
+      const reference::Judgement truth = judges[work.judge](work.run, device);
+      return of_each([&](const NamedTensor& named) { return tally_of(named, *work.part, work.run, truth); });
     });
   });
   for (const Part& part : parts_)
@@ -157,6 +158,15 @@ std::vector<Tally> AgainstReference::of_each(
   for (size_t i = 0; i < std::size(kTensors); ++i)
     list.push_back(comparable_[i] && judged(i) ? tally_of(kTensors[i]) : Tally());
   return list;
+}
+
+std::vector<at::Tensor> AgainstReference::bits_of(const Part& part, reference::Range run) const {
+  const reference::Inputs& in = part.of.inputs;
+  std::vector<at::Tensor> bits;
+  for (const at::Tensor& x : {in.q, in.k, in.v, in.d_o}) bits.push_back(reference::rows_of_pairs(x, in, run, {}));
+  for (size_t i = 0; i < std::size(kTensors); ++i)
+    bits.push_back(comparable_[i] ? reference::rows_of_pairs(part.tokens(found(kTensors[i])), in, run, {}) : at::Tensor());
+  return bits;
 }
 
 Tally AgainstReference::tally_of(const NamedTensor& named, const Part& part, reference::Range run,

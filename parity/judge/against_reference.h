@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parity/judge/comparison.h"
+#include "parity/judge/kept/kept.h"
 #include "parity/judge/oracle.h"
 #include "parity/judge/tally.h"
 #include "parity/judge/truth.h"
@@ -28,6 +29,9 @@ class AgainstReference {
   explicit AgainstReference(const Evidence& evidence);
 
   std::vector<Tally> operator()() const;  // one a tensor of kTensors; empty where it is not judged
+
+  // Of what operator() said, how much an earlier judgement had said, where that is some.
+  std::optional<std::string> found() const { return kept_.found(); }
 
   bool sampled() const { return evidence_.sample > 0 && evidence_.sample < evidence_.test.seq; }
   // The outcome has the tensor of this index, in its shape.
@@ -57,6 +61,8 @@ class AgainstReference {
   }
   // One a tensor, empty where it cannot be compared or is not judged.
   std::vector<Tally> of_each(const std::function<Tally(const NamedTensor&)>& tally_of) const;
+  // All that a run is judged by: what was attended, and what came back.
+  std::vector<at::Tensor> bits_of(const Part& part, reference::Range run) const;
   Tally tally_of(const NamedTensor& named, const Part& part, reference::Range run,
                  const reference::Judgement& truth) const;
   Tally tally_of_pads(const NamedTensor& named, const Part& part) const;
@@ -67,6 +73,7 @@ class AgainstReference {
   std::vector<bool> comparable_;
   bool given_ = false;  // O and LSE are comparable
   std::vector<Part> parts_;
+  mutable Kept kept_;
   mutable std::mutex ticking_;
 };
 

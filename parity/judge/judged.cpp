@@ -102,7 +102,7 @@ Verdict judged(const Trial& trial, const Problem& problem, const Observed& obser
     const std::vector<Outcome> others = variations_for(name, observed);
     const auto begin = Clock::now();
     const Evidence evidence{test,   trial.subject, problem,     observed.outcome,
-                            others, trial.tick,    trial.sample};
+                            others, trial.tick,    trial.sample, trial.kept};
     const auto missing = observed.no_variations.find(name);
     OracleVerdict result =
         judged_by(Oracles::at(name), evidence,

@@ -16,7 +16,8 @@ struct Trial {
   Case test;
   const Subject& subject;  // asked for its promises alone
   std::vector<std::string> oracles;
-  int64_t sample = 0;      // of Evidence
+  int64_t sample = 0;      // of Evidence, and
+  std::string kept = {};
   std::function<void()> tick = [] {};
 };
 

@@ -21,6 +21,7 @@ struct Evidence {
   const std::vector<Outcome>& variations;  // of the runs that the oracle asked for, in its order
   std::function<void()> tick;  // a sign of life during long work, of one thread at a time
   int64_t sample = 0;          // queries and keys of each head to judge; 0: all
+  std::string kept = {};       // the folder of Kept; empty: none
 
   Promise promise() const { return subject.promise(test); }
 };

@@ -88,7 +88,7 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
   validate(subject->promise(test), test.subject);
   const auto begin = Clock::now();
   const Trial trial{test, *subject, oracles_for(options.judging, test, *subject),
-                    options.judging.sample, [&] {
+                    options.judging.sample, options.judging.kept, [&] {
                       if (options.observer) options.observer(0, {"judge"});
                     }};
   try {

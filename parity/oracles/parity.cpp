@@ -32,10 +32,9 @@ bool says_nothing(const Case& test, const std::string& tensor) {
 }
 
 // O, LSE and the gradients against float64, on exactly the q and k that were attended.
-std::vector<TensorVerdict> judge_tensors(const Evidence& evidence) {
+std::vector<TensorVerdict> judge_tensors(const Evidence& evidence, const AgainstReference& comparison) {
   const Case& test = evidence.test;
   const Promise promise = evidence.promise();
-  const AgainstReference comparison(evidence);
   const std::vector<Tally> tallies = comparison();
   std::vector<TensorVerdict> verdicts;
   for (size_t i = 0; i < tallies.size(); ++i) {
@@ -84,7 +83,8 @@ OracleVerdict judge(const Evidence& evidence) {
     verdict.findings = {"the subject does not show its rotated q and k, which it attended"};
     return verdict;
   }
-  verdict.tensors = judge_tensors(evidence);
+  const AgainstReference comparison(evidence);
+  verdict.tensors = judge_tensors(evidence, comparison);
   for (TensorVerdict& result : verdict.tensors) {
     if (result.status == Status::kInconclusive && says_nothing(evidence.test, result.tensor))
       result.status = Status::kNotApplicable;
@@ -97,6 +97,7 @@ OracleVerdict judge(const Evidence& evidence) {
                                  std::to_string(100 * result.vacuity) + " % of its energy");
   }
   judge_pads(evidence.outcome.ranks, verdict);
+  if (const auto found = comparison.found()) verdict.findings.push_back(*found);
   verdict.status = status_of(verdict.tensors);
   return verdict;
 }
