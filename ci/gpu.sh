@@ -4,8 +4,8 @@
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
-# triangles relations growth matrix nccl torchrun faults long reference scaling clean sanitize; without parts all of them, but
-# nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed,
+# triangles relations growth matrix nccl torchrun faults long million reference scaling clean sanitize; without parts all of them, but
+# million, which takes GPUs an hour together, nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed,
 # and 2 with one line where there is no GPU or no OUT.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
@@ -166,6 +166,11 @@ long() {
   run "gpu${gpus}_128k" "${long[@]}" --kernel wgmma --seq 128K || failed=1
   run "gpu${gpus}_1m_sampled" "${long[@]}" --kernel wgmma --seq 1M --sample 256 || failed=1
   return "$failed"
+}
+# 1M tokens, each element of each head. A second call with the same OUT goes on where the first one was ended.
+million() {
+  run "gpu${gpus}_1m" "${verify[@]}" --world "$gpus" --heads 32 --kv-heads 8 --seq 1M --dim 128 --dtype bf16 --mask causal \
+    --balance headtail --rotation p2p --world-kind thread --kernel cudnn --resume "$out/1m_judged"
 }
 # The float64 reference: its plain passes, the fused ones, truth with every bound.
 reference() {

@@ -29,7 +29,7 @@ std::vector<std::string> parse_oracles(const std::string& text) {
 }
 
 parity::Judging judging_of(const std::string& text, int64_t sample, const std::string& kept) {
-  return {parse_oracles(text), sample, kept, text.empty() && sample == 0};
+  return {parse_oracles(text), sample, text.empty() && sample == 0, kept};
 }
 
 std::string text_of(const std::vector<std::string>& oracles) {

@@ -16,9 +16,9 @@ struct Trial {
   Case test;
   const Subject& subject;  // asked for its promises alone
   std::vector<std::string> oracles;
-  int64_t sample = 0;      // of Evidence, and
-  std::string kept = {};
+  int64_t sample = 0;      // of Evidence
   std::function<void()> tick = [] {};
+  std::string kept = {};   // of Evidence
 };
 
 // The verdict on what was observed of a problem, on its device: a function of these, to the last bit.

@@ -19,10 +19,10 @@ struct Judging {
   std::vector<std::string> oracles = oracles_of_one_run();
   // Queries and keys of each head that parity judges, where the sequence is longer; 0: all.
   int64_t sample = 0;
-  // A folder that has, and gets, what parity judged of each (batch, kv head) pair (Kept); empty: none.
-  std::string kept = {};
   // Beside them those that the case draws.
   bool drawn = false;
+  // A folder that has, and gets, what parity judged of each (batch, kv head) pair (Kept); empty: none.
+  std::string kept = {};
 };
 
 // Of the oracles that ask for further runs those that a small case draws: each in one of `one_in` cases

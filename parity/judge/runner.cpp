@@ -88,9 +88,10 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
   validate(subject->promise(test), test.subject);
   const auto begin = Clock::now();
   const Trial trial{test, *subject, oracles_for(options.judging, test, *subject),
-                    options.judging.sample, options.judging.kept, [&] {
+                    options.judging.sample, [&] {
                       if (options.observer) options.observer(0, {"judge"});
-                    }};
+                    },
+                    options.judging.kept};
   try {
     auto observed = observe(test, *subject, world, trial.oracles, options.timelines);
     if (!observed) return std::nullopt;
