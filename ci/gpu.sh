@@ -110,7 +110,11 @@ nccl() {
 }
 torchrun() {
   ((gpus > 1)) || { echo "torchrun: needs 2 GPUs"; return 1; }
-  run "gpu${gpus}_torchrun" command torchrun --no-python --nproc-per-node "$gpus" "${verify[@]}"
+  local failed=0 ranks=(command torchrun --no-python --nproc-per-node "$gpus" "${verify[@]}")
+  run "gpu${gpus}_torchrun" "${ranks[@]}" || failed=1
+  run "gpu${gpus}_torchrun_conformance" "${ranks[@]}" --profile conformance --world "$gpus" \
+    --kernel tiled,wgmma,plain,fa2,efficient,cudnn || failed=1
+  return "$failed"
 }
 # Every oracle there is, further runs included.
 relations() {

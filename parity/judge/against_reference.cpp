@@ -107,7 +107,9 @@ std::vector<Tally> AgainstReference::operator()() const {
   std::vector<std::vector<Tally>> tallies(list.size());
   on_devices(devices, static_cast<int64_t>(list.size()), [&](int64_t i, at::Device device) {
     const Work& work = list[i];
-    tallies[i] = kept_(work.run, [&] { return bits_of(*work.part, work.run); }, [&] {
+    // Two entries may hold the same bits.
+    const reference::Range pairs{first_pair(evidence_.test, work.part->of.entries) + work.run.begin, work.run.size};
+    tallies[i] = kept_(pairs, [&] { return bits_of(*work.part, work.run); }, [&] {
       const reference::Judgement truth = judges[work.judge](work.run, device);
       return of_each([&](const NamedTensor& named) { return tally_of(named, *work.part, work.run, truth); });
     });

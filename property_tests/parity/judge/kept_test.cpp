@@ -159,6 +159,17 @@ TEST(Kept, OtherInputsAreJudged) {
   }
 }
 
+// Though entries of other lengths lie between them, so that they are asked about one after the other.
+TEST(Kept, EntriesOfTheSameBitsAreToldApart) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P2/b3/lengths:900+8+900/hq4/hkv1/s900/d8/bf16/ones");
+  Folder folder;
+  const OracleVerdict first = judged(folder, test);
+  expect_same(first, judged_anew(test));
+  EXPECT_THAT(first.findings, Not(Contains(HasSubstr("judged before"))));
+  EXPECT_EQ(folder.files().size(), 3);
+  EXPECT_THAT(judged(folder, test).findings, Contains(HasSubstr(pairs_before(3, 3))));
+}
+
 TEST(Kept, WhatIsDamagedCountsForNothing) {
   const Case test = parity::parse_case(kCase);
   Folder folder;
