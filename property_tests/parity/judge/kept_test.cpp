@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <tuple>
 
 #include "cli/process/folder.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
+#include "parity/judge/kept/tally_file.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
 namespace ringcheck {
@@ -69,6 +71,16 @@ void expect_same(const OracleVerdict& one, const OracleVerdict& other) {
   }
 }
 
+// Of 1032 tokens and 8 channels.
+at::Tensor numbers(const std::string& name, int64_t heads) {
+  return at::sin(at::arange(heads * 1032 * 8, at::kFloat) * (name[0] % 7 + 1.37)).view({1, heads, 1032, 8}).to(at::kBFloat16);
+}
+
+// Whatever the case.
+void return_zeros(RankOutput& output) {
+  for (const char* name : {"o", "lse", "dq", "dk", "dv"}) of(output, name).zero_();
+}
+
 std::string pairs_before(int found, int all = 6) {
   return c10::str("of ", all, " pairs of a batch entry and a key-value head ", found, " were judged before");
 }
@@ -113,28 +125,31 @@ TEST(Kept, OtherBitsAreJudged) {
   }
 }
 
-TEST(Kept, HeadsThatChangedPlacesAreJudged) {
+TEST(Kept, WhatChangedPlacesIsJudged) {
   const Case test = parity::parse_case(kCase);
   Folder folder;
   judged(folder, test);
-  const OracleVerdict wrong = judged(folder, test, [](RankOutput& output) { output.dk = output.dk.flip(1); });
-  EXPECT_EQ(wrong.status, Status::kFail);
-  EXPECT_THAT(wrong.findings, Contains(HasSubstr(pairs_before(2))));  // those of the middle head
+  const OracleVerdict heads = judged(folder, test, [](RankOutput& output) { output.dk = output.dk.flip(1); });
+  EXPECT_EQ(heads.status, Status::kFail);
+  EXPECT_THAT(heads.findings, Contains(HasSubstr(pairs_before(2))));  // those of the middle head
+  const OracleVerdict rows = judged(folder, test, [](RankOutput& output) { output.dk = output.dk.flip(2); });
+  EXPECT_EQ(rows.status, Status::kFail);
+  EXPECT_THAT(rows.findings, Not(Contains(HasSubstr("judged before"))));
 }
 
 TEST(Kept, AnotherCaseAndAnotherPromiseAreJudged) {
   Folder folder;
   judged(folder, parity::parse_case(kCase));
+  judged(folder, parity::parse_case(kCase), return_zeros);
   const auto expect_anew = [&](const OracleVerdict& verdict, size_t files) {
     EXPECT_THAT(verdict.findings, Not(Contains(HasSubstr("judged before"))));
     EXPECT_EQ(folder.files().size(), files);
   };
-  // The same bits come back of both.
-  expect_anew(judged(folder, parity::parse_case(std::string(kCase) + "/scale:0.5")), 12);
+  expect_anew(judged(folder, parity::parse_case(std::string(kCase) + "/scale:0.5"), return_zeros), 18);
   const auto less = [](parity::Promise& promise) { promise.contract.u_o = 0; };
   const OracleVerdict strict = judged(folder, parity::parse_case(kCase), [](auto&) {}, less);
   EXPECT_EQ(strict.status, Status::kFail);
-  expect_anew(strict, 18);
+  expect_anew(strict, 24);
 }
 
 // The truth is another one, though the same came back.
@@ -144,30 +159,91 @@ TEST(Kept, OtherInputsAreJudged) {
   const Case test = parity::parse_case("ring:p2p/headtail/causal/P2/b1/hq12/hkv3/s1032/d8/bf16/tensors[" + file + "]");
   parity::Safetensors content;
   for (const auto& [name, heads] : {std::pair("q", 12), {"k", 3}, {"v", 3}, {"do", 12}})
-    content.tensors[name] = at::sin(at::arange(heads * 1032 * 8, at::kFloat) * (name[0] % 7 + 1.37)).view({1, heads, 1032, 8}).to(at::kBFloat16);
-  const auto zero = [](RankOutput& output) {
-    for (const char* name : {"o", "lse", "dq", "dk", "dv"}) of(output, name).zero_();
-  };
+    content.tensors[name] = numbers(name, heads);
   Folder folder;
   size_t files = 0;
   for (const char* name : {"", "q", "k", "v", "do"}) {
     if (*name != 0) content.tensors[name][0][1][500][3].add_(1);
     parity::write_safetensors(file, content);
-    const OracleVerdict wrong = judged(folder, test, zero);
+    const OracleVerdict wrong = judged(folder, test, return_zeros);
     EXPECT_EQ(wrong.status, Status::kFail);
     EXPECT_EQ(folder.files().size(), files += *name == 0 ? 3 : 1) << name;
   }
 }
 
-// Though entries of other lengths lie between them, so that they are asked about one after the other.
+// Though an entry of another length lies between them, so that they are asked about one after the other.
 TEST(Kept, EntriesOfTheSameBitsAreToldApart) {
-  const Case test = parity::parse_case("ring:p2p/headtail/causal/P2/b3/lengths:900+8+900/hq4/hkv1/s900/d8/bf16/ones");
+  cli::TemporaryFolder inputs;
+  const std::string file = inputs.file("qkv.safetensors");
+  parity::Safetensors content;
+  for (const auto& [name, heads] : {std::pair("q", 4), {"k", 1}, {"v", 1}, {"do", 4}})
+    content.tensors[name] = numbers(name, heads).repeat({3, 1, 1, 1});
+  parity::write_safetensors(file, content);
+  const Case test = parity::parse_case("ring:p2p/contiguous/causal/P2/b3/lengths:1032+8+1032/hq4/hkv1/s1032/d8/bf16/tensors[" + file + "]");
   Folder folder;
   const OracleVerdict first = judged(folder, test);
   expect_same(first, judged_anew(test));
   EXPECT_THAT(first.findings, Not(Contains(HasSubstr("judged before"))));
   EXPECT_EQ(folder.files().size(), 3);
   EXPECT_THAT(judged(folder, test).findings, Contains(HasSubstr(pairs_before(3, 3))));
+}
+
+TEST(Kept, SeveralSmallPairsAreOneFile) {
+  const Case test = parity::parse_case("ring:p2p/headtail/causal/P2/b2/hq6/hkv3/s1032/d8/bf16");
+  Folder folder;
+  judged(folder, test);
+  EXPECT_LT(folder.files().size(), 6);
+  EXPECT_THAT(judged(folder, test).findings, Contains(HasSubstr(pairs_before(6))));
+}
+
+TEST(Kept, NothingOfASampleIs) {
+  Folder folder;
+  parity::RunOptions options;
+  options.judging.oracles = {"parity"};
+  options.judging.kept = folder.path();
+  options.judging.sample = 8;
+  EXPECT_EQ(verify(parity::parse_case(kCase), options).status, Status::kPass);
+  EXPECT_TRUE(folder.files().empty());
+}
+
+// Each member has a number of its own.
+TEST(Kept, TalliesAreReadAsTheyWereWritten) {
+  double next = 0.5;
+  const auto worst = [&] {
+    parity::Worst w;
+    for (double* x : {&w.ratio, &w.actual, &w.value, &w.bound, &w.sigma}) *x = ++next;
+    for (int64_t* x : {&w.pair, &w.shared, &w.position, &w.channel}) *x = static_cast<int64_t>(++next);
+    return w;
+  };
+  parity::KeptTallies kept{{}, 12.25};
+  for (int i = 0; i < 5; ++i) {
+    parity::Tally t;
+    for (double* x : {&t.max_abs, &t.hard_ratio, &t.max_z, &t.z_squares, &t.error_squares, &t.value_squares}) *x = ++next;
+    t.worst_position = static_cast<int64_t>(++next);
+    for (auto* x : {&t.compared, &t.elements, &t.signed_z, &t.energy, &t.vacuous}) *x = {++next, ++next, ++next};
+    t.hard = worst();
+    t.stat = worst();
+    kept.tallies.push_back(t);
+  }
+  Folder folder;
+  const std::string file = folder.path() + "/tallies.safetensors";
+  parity::write_tallies(file, kept);
+  const auto read = parity::read_tallies(file);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->seconds, kept.seconds);
+  ASSERT_EQ(read->tallies.size(), 5);
+  for (size_t i = 0; i < 5; ++i) {
+    const parity::Tally &x = read->tallies[i], &y = kept.tallies[i];
+    EXPECT_EQ(std::tie(x.max_abs, x.hard_ratio, x.max_z, x.worst_position, x.z_squares, x.error_squares, x.value_squares),
+              std::tie(y.max_abs, y.hard_ratio, y.max_z, y.worst_position, y.z_squares, y.error_squares, y.value_squares));
+    EXPECT_EQ(std::tie(x.compared, x.elements, x.signed_z, x.energy, x.vacuous),
+              std::tie(y.compared, y.elements, y.signed_z, y.energy, y.vacuous));
+    for (const auto part : {&parity::Tally::hard, &parity::Tally::stat}) {
+      const parity::Worst &v = x.*part, &w = y.*part;
+      EXPECT_EQ(std::tie(v.ratio, v.pair, v.shared, v.position, v.channel, v.actual, v.value, v.bound, v.sigma),
+                std::tie(w.ratio, w.pair, w.shared, w.position, w.channel, w.actual, w.value, w.bound, w.sigma));
+    }
+  }
 }
 
 TEST(Kept, WhatIsDamagedCountsForNothing) {
