@@ -51,7 +51,6 @@ class Shrinking {
     options_.deadline_seconds = kDeadline;
     options_.judging.oracles = oracles_about(failed, options_.judging);
     options_.judging.drawn = false;
-    options_.judging.kept.clear();
     options_.bundles = bundles_;
     at_a_time_ = std::clamp(static_cast<int>(kLongest / std::max(failed.seconds.value, 0.1)), 1,
                             kMostAtATime);

@@ -61,9 +61,9 @@ void make_folder(const std::string& path, const std::function<void(const std::st
 }
 
 void open_folder(const std::string& path) {
-  std::error_code error;
+  std::error_code error, ignored;
   fs::create_directory(path, error);
-  if (!fs::is_directory(path)) refuse(path, fs::exists(path) ? "it is no folder" : error.message());
+  if (!fs::is_directory(path, ignored)) refuse(path, fs::exists(path, ignored) ? "it is no folder" : error.message());
   reports::check_writable((fs::path(path) / "written").string());
 }
 

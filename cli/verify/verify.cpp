@@ -73,8 +73,8 @@ void check(const Options& options) {
                      ": it must be above 0 and at most 1000000 seconds");
   if (options.telling.timelines && options.telling.json.empty())
     throw UsageError("--timeline: the events are kept in the result; say --json FILE, too");
-  if (!options.resume.empty() && options.sample)
-    throw UsageError("--resume " + options.resume + ": a sample is judged at once, and nothing of it is kept; leave --sample or --resume out");
+  if (!options.resume.empty() && (options.sample || !options.bundle.empty()))
+    throw UsageError("--resume " + options.resume + ": nothing of a sample is kept, and a bundle is of one run; leave --sample, --bundle or --resume out");
   parse_oracles(options.telling.oracles);
   judging_with(options.planted);
 }
@@ -136,7 +136,7 @@ int run_supervised(const Options& options, const Selection& selection) {
   const std::string kept = std::exchange(supervisor.bundles, "");
   if (!kept.empty()) shrink_bundles(kept, supervisor, results);
   bundles.note(results);
-  run_failures_again(selection.cases, supervisor, results);
+  if (options.resume.empty()) run_failures_again(selection.cases, supervisor, results);
   return report.end(std::move(results));
 }
 
@@ -273,7 +273,7 @@ const Subcommands::Add add("verify", [](CLI::App& program) {
       ->check(not_empty())
       ->type_name("DIR");
   program.add_option("--resume", options->resume,
-                     "keep in DIR what is judged of each key-value head, and do not judge it again")
+                     "keep in DIR what parity found for each key-value head; a later run of the same case judges the rest")
       ->group(group)
       ->check(not_empty())
       ->type_name("DIR");

@@ -30,8 +30,8 @@ class AgainstReference {
 
   std::vector<Tally> operator()() const;  // one a tensor of kTensors; empty where it is not judged
 
-  // Of what operator() said, how much an earlier judgement had said, where that is some.
-  std::optional<std::string> found() const { return kept_.found(); }
+  // Of Kept, after operator().
+  std::vector<std::string> said_of_kept() const { return kept_.said(); }
 
   bool sampled() const { return evidence_.sample > 0 && evidence_.sample < evidence_.test.seq; }
   // The outcome has the tensor of this index, in its shape.

@@ -97,7 +97,7 @@ OracleVerdict judge(const Evidence& evidence) {
                                  std::to_string(100 * result.vacuity) + " % of its energy");
   }
   judge_pads(evidence.outcome.ranks, verdict);
-  if (const auto found = comparison.found()) verdict.findings.push_back(*found);
+  for (std::string& line : comparison.said_of_kept()) verdict.findings.push_back(std::move(line));
   verdict.status = status_of(verdict.tensors);
   return verdict;
 }

@@ -77,7 +77,8 @@ TEST(Resume, RefusesWhatItCannotUse) {
   };
   refused({"--resume", folder.file("file")}, AllOf(HasSubstr(folder.file("file")), HasSubstr("it is no folder")));
   refused({"--resume", folder.file("no/folder")}, HasSubstr("No such file or directory"));
-  refused({"--resume", folder.file("kept"), "--sample", "8"}, HasSubstr("leave --sample or --resume out"));
+  refused({"--resume", folder.file("kept"), "--sample", "8"}, HasSubstr("leave --sample, --bundle or --resume out"));
+  refused({"--resume", folder.file("kept"), "--bundle", folder.file("bundle")}, HasSubstr("--bundle or --resume out"));
   refused({"--resume", folder.file("kept"), "--list"}, HasSubstr("--resume"));
   EXPECT_FALSE(fs::exists(folder.file("kept")));
 }

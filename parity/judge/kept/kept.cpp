@@ -23,17 +23,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a build whose files differ from its commit, too.
+// When it was written tells builds of one commit apart, whose files may differ from it.
 std::string this_program() {
   std::error_code unknown;
   const auto written = fs::last_write_time("/proc/self/exe", unknown);
   return c10::str(version(), " ", commit(), " ", unknown ? 0 : written.time_since_epoch().count());
 }
 
-std::vector<int64_t> traces(const std::vector<at::Tensor>& bits) {
-  std::vector<int64_t> list;
-  for (const at::Tensor& x : bits) list.push_back(x.defined() ? mixed_sum(x.contiguous()).item<int64_t>() : 0);
-  return list;
+std::string traces_of(const std::vector<at::Tensor>& bits) {
+  std::string traces;
+  for (const at::Tensor& x : bits)
+    traces += x.defined() ? c10::str(x.scalar_type(), " ", mixed_sum(x.contiguous()).item<int64_t>(), "\n") : "none\n";
+  return traces;
 }
 
 }  // namespace
@@ -43,26 +44,38 @@ Kept::Kept(const std::string& folder, const Case& test, const Promise& promise)
   if (!folder.empty()) about_ = this_program() + "\n" + to_text(test) + "\n" + to_json(promise).dump() + "\n";
 }
 
-std::vector<Tally> Kept::operator()(reference::Range pairs, const std::function<std::vector<at::Tensor>()>& bits,
+std::vector<Tally> Kept::operator()(reference::Range pairs, const reference::Tiling& tiling,
+                                    const std::function<std::vector<at::Tensor>()>& bits,
                                     const std::function<std::vector<Tally>()>& judge) {
   if (folder_.empty()) return judge();
-  const std::string about = c10::str(about_, pairs.begin, "+", pairs.size, "\n", c10::Join(",", traces(bits())));
+  const std::string about = c10::str(about_, pairs.begin, "+", pairs.size, " in tiles of ", tiling.rows, " x ", tiling.columns, ", ",
+                                     tiling.together, "\n", traces_of(bits()));
   const std::string path = (fs::path(folder_) / (checksum(about) + ".safetensors")).string();
   if (auto before = read_tallies(path)) {
-    found_ += pairs.size;
+    const std::lock_guard lock(telling_);
+    known_ += pairs.size;
     seconds_ += before->seconds;
     return before->tallies;
   }
   const auto begin = Clock::now();
   std::vector<Tally> tallies = judge();
-  write_tallies(path, {tallies, seconds_since(begin)});
+  try {
+    write_tallies(path, {tallies, seconds_since(begin)});
+  } catch (const BadCase& error) {  // what was judged is judged
+    const std::lock_guard lock(telling_);
+    if (unwritten_.empty()) unwritten_ = error.what();
+  }
   return tallies;
 }
 
-std::optional<std::string> Kept::found() const {
-  if (found_ == 0) return std::nullopt;
-  return c10::str("of ", all_, " pairs of a batch entry and a key-value head ", found_.load(),
-                  " were judged before, of the same bits, which took ", static_cast<int64_t>(seconds_.load()), " s");
+std::vector<std::string> Kept::said() const {
+  const std::lock_guard lock(telling_);
+  std::vector<std::string> lines;
+  if (known_ > 0)
+    lines.push_back(c10::str("of ", all_, " pairs of a batch entry and a key-value head ", known_,
+                             " were judged before, of the same bits, which took ", static_cast<int64_t>(seconds_), " s"));
+  if (!unwritten_.empty()) lines.push_back("not all that was judged is kept: " + unwritten_);
+  return lines;
 }
 
 }  // namespace ringcheck::parity

@@ -3,10 +3,11 @@
 #include "parity/judge/kept/tally_file.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 
+#include <exception>
 #include <filesystem>
 
-#include "parity/case/case.h"
 #include "parity/case/safetensors.h"
 #include "parity/judge/comparison.h"
 #include "parity/subject/checks/mixed_sum.h"
@@ -36,7 +37,7 @@ std::vector<double> numbers_of(const at::Tensor& x) {
   return {first, first + x.numel()};
 }
 
-// [numbers], then [sums, positions].
+// Of shapes [numbers] and [sums, positions].
 std::pair<at::Tensor, at::Tensor> tensors_of(const Tally& tally) {
   std::vector<double> numbers;
   std::vector<at::Tensor> sums;
@@ -54,10 +55,11 @@ Tally tally_of(const at::Tensor& numbers, const at::Tensor& sums) {
   return tally;
 }
 
+// All that the file says.
 std::string trace_of(const Safetensors& content) {
-  std::string traces;
+  std::string traces = content.metadata.at("seconds") + "\n";
   for (const auto& [name, x] : content.tensors)
-    traces += name + " " + std::to_string(mixed_sum(x).item<int64_t>()) + "\n";
+    traces += c10::str(name, " ", x.scalar_type(), " ", x.sizes(), " ", mixed_sum(x).item<int64_t>(), "\n");
   return traces;
 }
 
@@ -77,9 +79,7 @@ std::optional<KeptTallies> read_tallies(const std::string& path) {
                                  ? tally_of(content.tensors.at(named.name), content.tensors.at(sums_of(named)))
                                  : Tally());
     return kept;
-  } catch (const BadCase&) {  // damaged
-    return std::nullopt;
-  } catch (const std::out_of_range&) {
+  } catch (const std::exception&) {  // damaged, in whatever way
     return std::nullopt;
   }
 }
@@ -92,7 +92,8 @@ void write_tallies(const std::string& path, const KeptTallies& kept) {
     content.tensors[kTensors[i].name] = numbers;
     content.tensors[sums_of(kTensors[i])] = sums;
   }
-  content.metadata = {{"trace", trace_of(content)}, {"seconds", std::to_string(kept.seconds)}};
+  content.metadata["seconds"] = std::to_string(kept.seconds);
+  content.metadata["trace"] = trace_of(content);
   write_safetensors(path, content);
 }
 

@@ -9,7 +9,7 @@
 namespace ringcheck::parity {
 namespace {
 
-// The last dimension as whole numbers, as wide as its size and its place in memory allow.
+// A tensor of one dimension as whole numbers, as wide as its size and its place in memory allow.
 at::Tensor words(const at::Tensor& x) {
   const auto whole = [&](int64_t elements, at::ScalarType word) {
     return elements * x.element_size() % static_cast<int64_t>(c10::elementSize(word)) == 0;
@@ -37,7 +37,7 @@ at::Tensor mixed_sum(const at::Tensor& x) {
   constexpr int64_t kPieces = 32, kWords = 8192;  // a large tensor in pieces, as there is to be no copy of it
   at::Tensor sum = at::zeros({}, x.options().dtype(at::kLong));
   if (x.numel() == 0) return sum;
-  const at::Tensor all = words(x).flatten();
+  const at::Tensor all = words(x.view({-1}));
   const int64_t piece = std::max(kWords, (all.numel() + kPieces - 1) / kPieces);
   for (int64_t begin = 0; begin < all.numel(); begin += piece)
     sum += mixed(all.narrow(0, begin, std::min(piece, all.numel() - begin)), begin).sum();

@@ -7,8 +7,7 @@
 namespace ringcheck::parity {
 
 // A trace of the bits of a contiguous tensor, [] int64 where that lies: the sum of its words, each mixed with its place, so that what
-// changes many of them alike changes it, too. There is no copy of the tensor wherever a row is a multiple
-// of 8 bytes.
+// changes many of them alike changes it, too. There is no copy of the tensor.
 at::Tensor mixed_sum(const at::Tensor& x);
 
 }  // namespace ringcheck::parity
