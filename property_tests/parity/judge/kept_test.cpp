@@ -9,12 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <tuple>
 
 #include "cli/process/folder.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
-#include "parity/judge/kept/tally_file.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
 namespace ringcheck {
@@ -224,46 +222,6 @@ TEST(Kept, NothingOfASampleIs) {
   options.judging.sample = 8;
   EXPECT_EQ(verify(parity::parse_case(kCase), options).status, Status::kPass);
   EXPECT_TRUE(folder.files().empty());
-}
-
-// Each member has a number of its own.
-TEST(Kept, TalliesAreReadAsTheyWereWritten) {
-  double next = 0.5;
-  const auto worst = [&] {
-    parity::Worst w;
-    for (double* x : {&w.ratio, &w.actual, &w.value, &w.bound, &w.sigma}) *x = ++next;
-    for (int64_t* x : {&w.pair, &w.shared, &w.position, &w.channel}) *x = static_cast<int64_t>(++next);
-    return w;
-  };
-  parity::KeptTallies kept{{}, 12.25};
-  for (int i = 0; i < 5; ++i) {
-    parity::Tally t;
-    for (double* x : {&t.max_abs, &t.hard_ratio, &t.max_z, &t.z_squares, &t.error_squares, &t.value_squares}) *x = ++next;
-    t.worst_position = static_cast<int64_t>(++next);
-    for (auto* x : {&t.compared, &t.elements, &t.signed_z, &t.energy, &t.vacuous}) *x = {++next, ++next, ++next};
-    t.hard = worst();
-    t.stat = worst();
-    kept.tallies.push_back(t);
-  }
-  Folder folder;
-  const std::string file = folder.path() + "/tallies.safetensors";
-  parity::write_tallies(file, kept);
-  const auto read = parity::read_tallies(file);
-  ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->seconds, kept.seconds);
-  ASSERT_EQ(read->tallies.size(), 5);
-  for (size_t i = 0; i < 5; ++i) {
-    const parity::Tally &x = read->tallies[i], &y = kept.tallies[i];
-    EXPECT_EQ(std::tie(x.max_abs, x.hard_ratio, x.max_z, x.worst_position, x.z_squares, x.error_squares, x.value_squares),
-              std::tie(y.max_abs, y.hard_ratio, y.max_z, y.worst_position, y.z_squares, y.error_squares, y.value_squares));
-    EXPECT_EQ(std::tie(x.compared, x.elements, x.signed_z, x.energy, x.vacuous),
-              std::tie(y.compared, y.elements, y.signed_z, y.energy, y.vacuous));
-    for (const auto part : {&parity::Tally::hard, &parity::Tally::stat}) {
-      const parity::Worst &v = x.*part, &w = y.*part;
-      EXPECT_EQ(std::tie(v.ratio, v.pair, v.shared, v.position, v.channel, v.actual, v.value, v.bound, v.sigma),
-                std::tie(w.ratio, w.pair, w.shared, w.position, w.channel, w.actual, w.value, w.bound, w.sigma));
-    }
-  }
 }
 
 TEST(Kept, WhatIsDamagedCountsForNothing) {
