@@ -4,9 +4,9 @@
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
-# triangles relations growth matrix nccl torchrun faults long million reference scaling clean sanitize; without parts all of them, but
-# million, which takes GPUs an hour together, nccl, torchrun and faults on one GPU, and long on less than four. The exit code is the number of parts that failed,
-# and 2 with one line where there is no GPU or no OUT.
+# triangles relations growth matrix nccl torchrun faults long million reference scaling clean sanitize; without parts all of
+# them, but million, which takes GPUs an hour together, nccl, torchrun and faults on one GPU, and long on less than four. The
+# exit code is the number of parts that failed, and 2 with one line where there is no GPU or no OUT.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
@@ -38,6 +38,9 @@ run() {
 }
 on() { CUDA_VISIBLE_DEVICES=$1 "${@:2}"; }
 verify=("$here/ringcheck" verify --device cuda)
+processes=(--profile conformance --kernel "tiled,wgmma,plain,fa2,efficient,cudnn")
+long=("${verify[@]}" --world "$gpus" --heads 32 --kv-heads 8 --dim 128 --dtype bf16 --mask causal --balance headtail
+  --rotation p2p --world-kind thread)
 count=0
 
 # later NAME GPUS command...   the same beside others, on these GPUs; all() waits for them
@@ -104,7 +107,7 @@ nccl() {
   local world failed=0
   for ((world = 2; world <= gpus; ++world)); do
     run "gpu${world}_nccl" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
-      --profile conformance --world "$world" --kernel tiled,wgmma,plain,fa2,efficient,cudnn || failed=1
+      "${processes[@]}" --world "$world" || failed=1
   done
   return "$failed"
 }
@@ -112,8 +115,7 @@ torchrun() {
   ((gpus > 1)) || { echo "torchrun: needs 2 GPUs"; return 1; }
   local failed=0 ranks=(command torchrun --no-python --nproc-per-node "$gpus" "${verify[@]}")
   run "gpu${gpus}_torchrun" "${ranks[@]}" || failed=1
-  run "gpu${gpus}_torchrun_conformance" "${ranks[@]}" --profile conformance --world "$gpus" \
-    --kernel tiled,wgmma,plain,fa2,efficient,cudnn || failed=1
+  run "gpu${gpus}_torchrun_conformance" "${ranks[@]}" "${processes[@]}" --world "$gpus" || failed=1
   return "$failed"
 }
 # Every oracle there is, further runs included.
@@ -164,8 +166,7 @@ faults() {
 }
 # Long sequences: every bound at 128K tokens, a sample of each head at 1M.
 long() {
-  local failed=0 long=("${verify[@]}" --world "$gpus" --heads 32 --kv-heads 8 --dim 128 --dtype bf16
-    --mask causal --balance headtail --rotation p2p --world-kind thread)
+  local failed=0
   run "gpu${gpus}_cudnn_32k" "${long[@]}" --kernel cudnn --seq 32K || failed=1
   run "gpu${gpus}_128k" "${long[@]}" --kernel wgmma --seq 128K || failed=1
   run "gpu${gpus}_1m_sampled" "${long[@]}" --kernel wgmma --seq 1M --sample 256 || failed=1
@@ -173,8 +174,7 @@ long() {
 }
 # 1M tokens, each element of each head. A second call with the same OUT goes on where the first one was ended.
 million() {
-  run "gpu${gpus}_1m" "${verify[@]}" --world "$gpus" --heads 32 --kv-heads 8 --seq 1M --dim 128 --dtype bf16 --mask causal \
-    --balance headtail --rotation p2p --world-kind thread --kernel cudnn --resume "$out/1m_judged"
+  run "gpu${gpus}_1m" "${long[@]}" --kernel cudnn --seq 1M --resume "$out/1m_judged"
 }
 # The float64 reference: its plain passes, the fused ones, truth with every bound.
 reference() {

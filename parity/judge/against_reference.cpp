@@ -109,9 +109,9 @@ std::vector<Tally> AgainstReference::operator()() const {
     const Work& work = list[i];
     // Two entries may hold the same bits.
     const reference::Range pairs{first_pair(evidence_.test, work.part->of.entries) + work.run.begin, work.run.size};
-    const reference::Tiling tiling = reference::tiling_for(work.part->of.inputs, static_cast<int64_t>(devices.size()));
-    tallies[i] = kept_(pairs, tiling, [&] { return bits_of(*work.part, work.run); }, [&] {
-      const reference::Judgement truth = judges[work.judge](work.run, device);
+    const reference::Judge& judge = judges[work.judge];
+    tallies[i] = kept_(pairs, judge.tiling(), [&] { return bits_of(*work.part, work.run); }, [&] {
+      const reference::Judgement truth = judge(work.run, device);
       return of_each([&](const NamedTensor& named) { return tally_of(named, *work.part, work.run, truth); });
     });
   });

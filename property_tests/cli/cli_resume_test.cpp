@@ -44,7 +44,6 @@ json parity_in(const std::string& file) {
 TEST(Resume, GoesOnAfterARunThatWasKilled) {
   const Folder folder;
   const std::string kept = folder.file("kept"), result = folder.file("result.json"), whole = folder.file("whole.json");
-  const std::vector<std::string> words{"verify", "--case", kCase, "--resume", kept};
   Running first({ringcheck_program(), "verify", "--case", kCase, "--resume", kept});
   ASSERT_TRUE(wait_until(60, [&] { return files_in(kept) >= 2; }));
   first.signal(SIGKILL);
@@ -52,9 +51,7 @@ TEST(Resume, GoesOnAfterARunThatWasKilled) {
   ASSERT_TRUE(wait_until(60, [&] { return first.workers().empty(); }));
   const size_t before = files_in(kept);
   ASSERT_LT(before, 8);
-  std::vector<std::string> more = words;
-  more.insert(more.end(), {"--json", result});
-  const Ran ran = ringcheck(more);
+  const Ran ran = ringcheck({"verify", "--case", kCase, "--resume", kept, "--json", result});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(files_in(kept), 8);
   ASSERT_EQ(ringcheck({"verify", "--case", kCase, "--json", whole}).code, 0);

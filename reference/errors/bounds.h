@@ -52,6 +52,7 @@ class Judge {
         Tiling tiling, std::optional<Sample> sample = {});
 
   std::vector<Range> runs() const { return runs_of_pairs(inputs_, tiling_); }
+  const Tiling& tiling() const { return tiling_; }
 
   // [pairs, shared, queries, dim], LSE without dim, and [pairs, keys, dim].
   Judgement operator()(Range pairs, at::Device device) const;

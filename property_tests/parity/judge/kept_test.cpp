@@ -41,18 +41,21 @@ class Folder {
   cli::TemporaryFolder folder_;
 };
 
-OracleVerdict judged(const Folder& folder, const Case& test, const std::function<void(RankOutput&)>& spoil = [](auto&) {},
-                     const std::function<void(parity::Promise&)>& promise = {}) {
+OracleVerdict judged_in(const std::string& folder, const Case& test, const std::function<void(RankOutput&)>& spoil,
+                        const std::function<void(parity::Promise&)>& promise = {}) {
   parity::RunOptions options;
   options.judging.oracles = {"parity"};
-  options.judging.kept = folder.path();
+  options.judging.kept = folder;
   return oracle(verify_spoilt(test, [&](Communicator&, RankOutput& output) { spoil(output); }, options, promise), "parity");
 }
 
+OracleVerdict judged(const Folder& folder, const Case& test, const std::function<void(RankOutput&)>& spoil = [](auto&) {},
+                     const std::function<void(parity::Promise&)>& promise = {}) {
+  return judged_in(folder.path(), test, spoil, promise);
+}
+
 OracleVerdict judged_anew(const Case& test, const std::function<void(RankOutput&)>& spoil = [](auto&) {}) {
-  parity::RunOptions options;
-  options.judging.oracles = {"parity"};
-  return oracle(verify_spoilt(test, [&](Communicator&, RankOutput& output) { spoil(output); }, options), "parity");
+  return judged_in("", test, spoil);
 }
 
 void expect_same(const OracleVerdict& one, const OracleVerdict& other) {
@@ -198,10 +201,7 @@ TEST(Kept, EntriesOfOddAndEvenLengths) {
 
 TEST(Kept, WhatCannotBeWrittenIsJudgedAll) {
   const Case test = parity::parse_case(kCase);
-  parity::RunOptions options;
-  options.judging.oracles = {"parity"};
-  options.judging.kept = "/proc/self/no-folder";
-  const OracleVerdict verdict = oracle(verify(test, options), "parity");
+  const OracleVerdict verdict = judged_in("/proc/self/no-folder", test, [](auto&) {});
   EXPECT_EQ(verdict.status, Status::kPass);
   EXPECT_THAT(verdict.findings, Contains(HasSubstr("not all that was judged is kept")));
 }
