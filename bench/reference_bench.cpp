@@ -59,10 +59,10 @@ void judge(benchmark::State& state, const parity::Case& test) {
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
-// How tiles are cut on a GPU: rows of a tile, over all heads that share its keys, and runs of heads
+// How tiles are cut on a GPU: rows of a tile, over all heads that share its keys, its keys, and runs of heads
 // that are under way at a time.
 struct Cut {
-  int64_t rows;
+  int64_t rows, columns;
   size_t together;
 };
 
@@ -73,8 +73,10 @@ void judge_cut(benchmark::State& state, const parity::Case& test, const Cut& cut
   reference::Tiling tiling =
       reference::tiling_for(inputs, static_cast<int64_t>(cut.together));
   const int64_t rows = cut.rows * test.kv_heads / test.q_heads;
-  tiling.together = tiling.together / tiling.rows * rows;
+  const auto keys = [&](int64_t columns) { return std::min(columns, test.seq); };
+  tiling.together = tiling.together / tiling.rows * rows / keys(tiling.columns) * keys(cut.columns);
   tiling.rows = rows;
+  tiling.columns = cut.columns;
   const reference::Judge judged(inputs, parity::contract_of(test), test.world,
                                 parity::reference_rope(test), tiling);
   const std::vector<reference::Range> runs = judged.runs();
@@ -87,17 +89,32 @@ void judge_cut(benchmark::State& state, const parity::Case& test, const Cut& cut
   state.counters["FLOP/s"] = {flops(test), benchmark::Counter::kIsIterationInvariantRate};
 }
 
+void add_cut(std::vector<Benchmark>& list, parity::Case test, const Cut& cut) {
+  test.device = "cuda";
+  const auto number = [](const char* name, int64_t value) { return name + std::to_string(value); };
+  list.push_back({"reference/cut/cuda" + number("/hq", test.q_heads) + number("/hkv", test.kv_heads) +
+                      number("/s", test.seq) + "/d128" + number("/rows", cut.rows) +
+                      number("/columns", cut.columns) + number("/together", static_cast<int64_t>(cut.together)),
+                  [=](benchmark::State& state) { judge_cut(state, test, cut); }});
+}
+
 void add_cuts(std::vector<Benchmark>& list) {
-  for (const int64_t kv_heads : {8, 32})
-    for (const Cut cut : {Cut{256, 1}, {512, 1}, {1024, 1}, {2048, 1}, {512, 2}, {1024, 2}, {1024, 4}}) {
-      parity::Case test = shape(8192, 128);
-      test.device = "cuda";
-      test.q_heads = 32;
-      test.kv_heads = kv_heads;
-      list.push_back({"reference/cut/cuda/hq32/hkv" + std::to_string(kv_heads) + "/s8192/d128/rows" +
-                          std::to_string(cut.rows) + "/together" + std::to_string(cut.together),
-                      [=](benchmark::State& state) { judge_cut(state, test, cut); }});
-    }
+  constexpr int64_t kAll = 1 << 15;
+  parity::Case test = shape(8192, 128);
+  test.q_heads = 32;
+  for (test.kv_heads = 8; test.kv_heads <= 32; test.kv_heads *= 4)
+    for (const Cut cut : {Cut{256, kAll, 1}, {512, kAll, 1}, {1024, kAll, 1}, {2048, kAll, 1}, {512, kAll, 2},
+                          {1024, kAll, 2}, {1024, kAll, 4}})
+      add_cut(list, test, cut);
+  struct Long { int64_t seq, q_heads, kv_heads; };
+  for (const auto& [seq, q_heads, kv_heads] : {Long{32768, 8, 8}, {131072, 4, 1}}) {
+    test.seq = seq;
+    test.q_heads = q_heads;
+    test.kv_heads = kv_heads;
+    for (const Cut cut : {Cut{1024, kAll, 1}, {2048, kAll, 1}, {2048, kAll / 2, 1}, {4096, kAll / 2, 1},
+                          {4096, kAll / 4, 1}, {8192, kAll / 4, 1}})
+      add_cut(list, test, cut);
+  }
 }
 
 // Eight heads, and all 32 of a shape that is trained.

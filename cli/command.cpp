@@ -12,7 +12,7 @@
 #include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/workers/interrupts.h"
-#include "cli/workers/said.h"
+#include "cp/words.h"
 #include "cp/worlds/torch_variables.h"
 #include "parity/case/case.h"
 #include "parity/judge/device_test.h"
@@ -90,7 +90,7 @@ int ringcheck_command(int count, const char* const* words) {
     std::cerr << cli::complaint(error.what());
     return cli::exit_codes::kSelfTest;
   } catch (const std::exception& error) {
-    std::cerr << cli::complaint("internal error: " + cli::words_of(error));
+    std::cerr << cli::complaint("internal error: " + words_of(error));
     return cli::exit_codes::kSelfTest;
   }
   return cli::exit_codes::kUsage;

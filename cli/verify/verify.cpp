@@ -39,53 +39,7 @@
 namespace ringcheck::cli {
 namespace {
 
-struct Options {
-  CaseOptions cases;
-  Telling telling;
-  std::optional<double> deadline;  // seconds
-  std::optional<std::string> sample;
-  std::string planted;  // a fault of the judging
-  std::string waivers;  // a file
-  std::string bundle, resume;  // folders
-  std::string transport;
-  std::optional<int> jobs;
-  bool list = false, coverage = false;
-};
-
-// Where no case is run there is no result.
-void check_that_something_is_written(const Options& options) {
-  if (!options.list && !options.coverage) return;
-  if (options.list && options.coverage)
-    throw UsageError("--list and --coverage print something else each, and run no case; leave one of the two out");
-  const std::string instead = options.list ? "--list" : "--coverage";
-  for (const auto& [option, path] : {std::pair{"--json", options.telling.json}, {"--junit", options.telling.junit},
-                                     {"--markdown", options.telling.markdown}, {"--bundle", options.bundle}, {"--resume", options.resume}})
-    if (!path.empty())
-      throw UsageError(std::string(option) + " " + path + ": with " + instead +
-                       " no case is run, and there is nothing to write; leave one of the two out");
-}
-
 constexpr double kLongestAnswer = 60;  // seconds
-
-void check(const Options& options) {
-  if (options.deadline && !(*options.deadline > 0 && *options.deadline <= 1e6))
-    throw UsageError("--deadline " + parity::number_text(*options.deadline) +
-                     ": it must be above 0 and at most 1000000 seconds");
-  if (options.telling.timelines && options.telling.json.empty())
-    throw UsageError("--timeline: the events are kept in the result; say --json FILE, too");
-  if (!options.resume.empty() && (options.sample || !options.bundle.empty()))
-    throw UsageError("--resume " + options.resume + ": nothing of a sample is kept, and a bundle is of one run; leave --sample, --bundle or --resume out");
-  parse_oracles(options.telling.oracles);
-  judging_with(options.planted);
-}
-
-void check_outputs(const Options& options, const Selection& selection) {
-  const Telling& telling = options.telling;
-  std::vector<std::string> inputs = files_of(selection.cases);
-  inputs.push_back(options.waivers);
-  check_files(inputs, {{"--json", telling.json}, {"--junit", telling.junit}, {"--markdown", telling.markdown},
-                       {"--bundle", options.bundle, true}, {"--resume", options.resume, true}});
-}
 
 int list(const Selection& selection) {
   for (const parity::Case& test : selection.cases)
@@ -94,7 +48,7 @@ int list(const Selection& selection) {
 }
 
 // How the cases are run and judged.
-SupervisorOptions conduct(const Options& options) {
+SupervisorOptions conduct(const VerifyOptions& options) {
   SupervisorOptions result;
   result.deadline_seconds = options.deadline;
   result.judging = judging_of(options.telling.oracles, options.telling.sample, options.resume);
@@ -113,7 +67,7 @@ std::string supervised_transport(const std::string& transport,
          " GPUs, or processes under mpirun over " + transport_name(transport);
 }
 
-int run_supervised(const Options& options, const Selection& selection) {
+int run_supervised(const VerifyOptions& options, const Selection& selection) {
   { const TemporaryFolder for_workers; }  // or it is refused here, before anything is said
   const BundleFolder bundles(options.bundle);
   VerifyReport report(options.telling, selection, "no launcher",
@@ -141,7 +95,7 @@ int run_supervised(const Options& options, const Selection& selection) {
 }
 
 // Rank 0 of a launcher's ranks: it prints and writes.
-int run_first(const Options& options, const Selection& selection, const Launcher& launcher) {
+int run_first(const VerifyOptions& options, const Selection& selection, const Launcher& launcher) {
   const BundleFolder bundles(options.bundle);
   Record record(options.telling.json, options.telling.junit, ranks_of(launcher));
   VerifyReport report(options.telling, selection, describe(launcher),
@@ -160,7 +114,7 @@ int run_first(const Options& options, const Selection& selection, const Launcher
   return run_ranks(launcher, selection.cases, conduct(options), &told);
 }
 
-int run_launched(const Options& options, const Selection& selection, const Launcher& launcher) {
+int run_launched(const VerifyOptions& options, const Selection& selection, const Launcher& launcher) {
   return launcher.rank <= 0 ? run_first(options, selection, launcher)
                             : run_ranks(launcher, selection.cases, conduct(options), nullptr);
 }
@@ -173,7 +127,7 @@ void check_memory(const parity::Case& test, const std::optional<Launcher>& launc
 }
 
 // Threads are ranks of one process: of a single one that a launcher started they are made as without.
-std::optional<Launcher> launcher_for(const Options& options) {
+std::optional<Launcher> launcher_for(const VerifyOptions& options) {
   const auto launcher = detect_launcher();
   const std::vector<std::string>& asked = options.cases.lists.at("world-kind");
   if (!launcher || asked.empty()) return launcher;
@@ -186,7 +140,7 @@ std::optional<Launcher> launcher_for(const Options& options) {
   return kinds.size() == 1 ? std::nullopt : launcher;
 }
 
-int run(Options options) {
+int run(VerifyOptions options) {
   const auto launcher = launcher_for(options);
   const bool speaks = !launcher || launcher->rank <= 0;  // for all ranks
   if (speaks) check(options);
@@ -203,11 +157,7 @@ int run(Options options) {
   }
   const Asked asked = asked_of(options.cases);
   Selection selection = select(asked);
-  if (speaks) {
-    check_outputs(options, selection);
-    check_that_something_is_written(options);
-    if (!options.resume.empty()) open_folder(options.resume);
-  }
+  if (speaks) check(options, selection);
   if (launcher)
     adopt(*launcher, !options.cases.asked.cases.empty() || !options.cases.lists.at("world").empty(),
           selection.cases);
@@ -216,83 +166,15 @@ int run(Options options) {
   if (options.list) return speaks ? list(selection) : 0;
   if (speaks) check_answers(selection.cases, options.deadline.value_or(kLongestAnswer));
   if (selection.single && speaks) check_memory(selection.cases.front(), launcher);
+  if (!options.resume.empty() && speaks) open_folder(options.resume);
   return launcher ? run_launched(options, selection, *launcher)
                   : run_supervised(options, selection);
 }
 
 const Subcommands::Add add("verify", [](CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   program.description("runs cases of context-parallel attention and judges every one of them");
-  add_case_options(program, options->cases);
-  program.add_flag("--list", options->list, "print the cases, run none")->group("Which cases");
-  program
-      .add_flag("--coverage", options->coverage,
-                "print how many of the cases meet each rare condition, run none")
-      ->group("Which cases");
-  const auto group = "Running and reporting";
-  program
-      .add_option("--deadline", options->deadline,
-                  "of silence of all ranks; the larger of 30 s (of another subject 120 s) and 20 "
-                  "times the predicted time")
-      ->check(a_number())
-      ->group(group)
-      ->type_name("SECONDS");
-  program
-      .add_option("--jobs", options->jobs,
-                  "workers that run small cases at a time; default: one more than cores, at most 8; on GPUs at "
-                  "most 12 and one for each 4 GiB of the smallest, and 1 where one takes one process only")
-      ->check(CLI::Range(1, 64))
-      ->group(group)
-      ->type_name("N");
-  program.add_option("--transport", options->transport, transport_help())
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("NAME");
-  program
-      .add_option("--oracles", options->telling.oracles,
-                  "who judges: names, or all; default: those content with one run of a case, and of the others "
-                  "those that a small case draws")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("LIST");
-  program.add_option("--sample", options->sample, "judge N random queries and keys of each head")
-      ->group(group)
-      ->type_name("N");
-  program
-      .add_option("--plant-in-judging", options->planted,
-                  "the self-test before the cases is to find this fault, and exit with 70")
-      ->group("")
-      ->type_name("FAULT");
-  program.add_option("--waivers", options->waivers, "failures that are known: docs/results.md")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("FILE");
-  program.add_option("--bundle", options->bundle,
-                     "keep what failed in a new folder, made smaller, for ringcheck replay")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("DIR");
-  program.add_option("--resume", options->resume,
-                     "keep in DIR what parity found for each key-value head; a later run of the same case judges the rest")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("DIR");
-  program.add_flag("--timeline", options->telling.timelines,
-                   "keep in the result what each rank did when: ringcheck report html draws it")
-      ->group(group);
-  program.add_option("--json", options->telling.json, "write the result; - is stdout")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("FILE");
-  program.add_option("--junit", options->telling.junit, "write JUnit XML; - is stdout")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("FILE");
-  program.add_option("--markdown", options->telling.markdown, "write a page for a job summary; - is stdout")
-      ->group(group)
-      ->check(not_empty())
-      ->type_name("FILE");
-  program.add_flag("--verbose,-v", options->telling.verbose, "a line per case")->group(group);
+  add_options(program, *options);
   return [options] { return run(*options); };
 });
 

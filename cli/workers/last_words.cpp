@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/workers/said.h"
+#include "cp/words.h"
 
 namespace ringcheck::cli {
 namespace {

@@ -2,18 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workers/said.h"
 
-#include <c10/util/Exception.h>
 #include <c10/util/StringUtil.h>
 
 #include <sstream>
 #include <vector>
 
 namespace ringcheck::cli {
-
-std::string words_of(const std::exception& error) {
-  const auto* torchs = dynamic_cast<const c10::Error*>(&error);
-  return torchs == nullptr ? error.what() : torchs->what_without_backtrace();
-}
 
 std::string tail(const std::string& text, size_t size) {
   return text.size() <= size ? text : text.substr(text.size() - size);

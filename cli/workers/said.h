@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <exception>
 #include <string>
 
 namespace ringcheck::cli {
-
-// What an exception says, without the frames that LibTorch adds.
-std::string words_of(const std::exception& error);
 
 // Of what the processes of a worker wrote: the last `size` bytes.
 std::string tail(const std::string& text, size_t size);

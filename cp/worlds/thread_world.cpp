@@ -14,6 +14,7 @@
 
 #include "cp/device/await.h"
 #include "cp/error.h"
+#include "cp/words.h"
 #include "cp/device/kept_threads.h"
 #include "cp/device/lane.h"
 #include "cp/device/moment.h"
@@ -231,10 +232,8 @@ void run_rank(const std::shared_ptr<PostOffice>& office, const ThreadWorld& worl
   } catch (const Abandoned&) {
   } catch (const Timeout& error) {
     office->fail({rank, ledger->current(), true, error.what()});
-  } catch (const c10::Error& error) {
-    office->fail({rank, ledger->current(), false, error.what_without_backtrace()});
   } catch (const std::exception& error) {
-    office->fail({rank, ledger->current(), false, error.what()});
+    office->fail({rank, ledger->current(), false, words_of(error)});
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "cp/device/moment.h"
 #include "cp/error.h"
+#include "cp/words.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -76,11 +77,6 @@ std::string beginning(const std::string& message) {
   for (const char* mark : {" Including", " Of the allocated", " Process "})
     end = std::min(end, message.find(mark));
   return message.substr(0, std::min<size_t>(end, 200));
-}
-
-std::string words_of(const std::exception& error) {
-  const auto* torchs = dynamic_cast<const c10::Error*>(&error);
-  return torchs == nullptr ? error.what() : torchs->what_without_backtrace();
 }
 
 // Those that fail in their own words.

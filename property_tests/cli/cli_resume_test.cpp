@@ -77,6 +77,10 @@ TEST(Resume, RefusesWhatItCannotUse) {
   refused({"--resume", folder.file("kept"), "--sample", "8"}, HasSubstr("leave --sample, --bundle or --resume out"));
   refused({"--resume", folder.file("kept"), "--bundle", folder.file("bundle")}, HasSubstr("--bundle or --resume out"));
   refused({"--resume", folder.file("kept"), "--list"}, HasSubstr("--resume"));
+  refused({"--resume", folder.file("kept"), "--oracles", "counters,leak"}, HasSubstr("add parity, or leave --resume out"));
+  const Ran large = ringcheck({"verify", "--resume", folder.file("kept"), "--case", "P1/b1/hq64/hkv64/s64M/d128/float64"});
+  EXPECT_EQ(large.code, 2) << large.out;
+  EXPECT_THAT(large.err, HasSubstr("memory"));
   EXPECT_FALSE(fs::exists(folder.file("kept")));
 }
 

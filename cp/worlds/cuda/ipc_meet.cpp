@@ -10,6 +10,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "cp/words.h"
 #include "cp/worlds/cuda/ipc_link.h"
 #include "cp/worlds/one_host.h"
 #include "cp/worlds/share.h"
@@ -20,16 +21,11 @@ namespace {
 // What fails on one rank is refused on all.
 template <class Step>
 void together(Communicator& host, const Step& step) {
-  const auto refused = [](const char* why) {
-    return std::string("transport ipc: ") + why + "; use transport nccl, or world kind thread";
-  };
   std::optional<std::string> why;
   try {
     step();
-  } catch (const c10::Error& error) {
-    why = refused(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    why = refused(error.what());
+    why = "transport ipc: " + words_of(error) + "; use transport nccl, or world kind thread";
   }
   refuse_together(host, why);
 }

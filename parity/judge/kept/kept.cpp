@@ -3,12 +3,14 @@
 #include "parity/judge/kept/kept.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Version.h>
 #include <c10/util/StringUtil.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cp/clock.h"
+#include "cp/device/cuda_library.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
 #include "parity/judge/comparison.h"
@@ -23,11 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// When it was written tells builds of one commit apart, whose files may differ from it.
-std::string this_program() {
+// What last bits of float64 depend on. When the program was written tells builds of one commit apart, whose files may differ from it.
+std::string this_judge(const Case& test) {
   std::error_code unknown;
   const auto written = fs::last_write_time("/proc/self/exe", unknown);
-  return c10::str(version(), " ", commit(), " ", unknown ? 0 : written.time_since_epoch().count());
+  return c10::str(version(), " ", commit(), " ", unknown ? 0 : written.time_since_epoch().count(), " ",
+                   at::get_cpu_capability(), " ", test.device == "cpu" ? "" : gpu_architecture());
 }
 
 std::string traces_of(const std::vector<at::Tensor>& bits) {
@@ -41,7 +44,7 @@ std::string traces_of(const std::vector<at::Tensor>& bits) {
 
 Kept::Kept(const std::string& folder, const Case& test, const Promise& promise)
     : folder_(folder), all_(test.batch * test.kv_heads) {
-  if (!folder.empty()) about_ = this_program() + "\n" + to_text(test) + "\n" + to_json(promise).dump() + "\n";
+  if (!folder.empty()) about_ = this_judge(test) + "\n" + to_text(test) + "\n" + to_json(promise).dump() + "\n";
 }
 
 std::vector<Tally> Kept::operator()(reference::Range pairs, const reference::Tiling& tiling,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // As `ringcheck refusals --against` reads a list.
-#include "cli/verify/refusals.h"
+#include "cli/verify/refusals/refusals.h"
 
 #include <nlohmann/json.hpp>
 

@@ -16,7 +16,7 @@
 #include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/verify/profiles.h"
-#include "cli/verify/refusals.h"
+#include "cli/verify/refusals/refusals.h"
 #include "cp/device/cuda_library.h"
 #include "reports/file.h"
 #include "reports/screen/table.h"

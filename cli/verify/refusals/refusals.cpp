@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/verify/refusals.h"
+#include "cli/verify/refusals/refusals.h"
 
 #include <nlohmann/json.hpp>
 #include <regex>

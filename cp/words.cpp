@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cp/words.h"
+
+#include <c10/util/Exception.h>
+
+namespace ringcheck {
+
+std::string words_of(const std::exception& error) {
+  const auto* torchs = dynamic_cast<const c10::Error*>(&error);
+  return torchs == nullptr ? error.what() : torchs->what_without_backtrace();
+}
+
+}  // namespace ringcheck

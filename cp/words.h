@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The RingCheck authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace ringcheck {
+
+// What an exception says, without the frames that LibTorch adds.
+std::string words_of(const std::exception& error);
+
+}  // namespace ringcheck
