@@ -78,8 +78,8 @@ reports::PassCounters to_result(Phase phase, const Counters& pass, const Seconds
       {pass.bytes_sent, pass.bytes_received, pass.messages, pass.pairs, pass.flops, pass.steps,
        pass.merges},
       {seconds.attention, seconds.communication, seconds.exposed, seconds.overlapped},
-      pass.computed};
-  result.overlapped = pass.overlapped;
+      pass.computed,
+      pass.overlapped};
   for (const Event& event : timeline.events)
     if (event.phase == phase) result.events.push_back(to_result(event));
   return result;

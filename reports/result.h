@@ -87,7 +87,7 @@ struct PassCounters : Counted {
   PassSeconds seconds;
   int64_t computed = 0;  // pairs that the kernels say they computed; 0: they do not say
   // Blocks attended while a message to the rank was under way; absent in earlier results.
-  std::optional<int64_t> overlapped;
+  std::optional<int64_t> overlapped = {};
   std::vector<Event> events = {};  // in the order in which they began, where they were wanted
 };
 

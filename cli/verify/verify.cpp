@@ -30,6 +30,7 @@
 #include "cli/subcommand.h"
 #include "cli/transport.h"
 #include "cli/workers/supervisor.h"
+#include "cli/verify/verify_options.h"
 #include "cli/verify/verify_report.h"
 #include "cp/worlds/launcher.h"
 #include "cp/device/moment.h"

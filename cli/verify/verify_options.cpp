@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/files.h"
 #include "cli/transport.h"
+#include "cli/usage_error.h"
 #include "cli/verify/oracles.h"
 #include "cli/workers/self_test.h"
 #include "parity/case/text.h"

@@ -5,7 +5,6 @@
 #include <c10/core/DeviceType.h>
 
 #include <chrono>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,10 +42,7 @@ class Job {
   // Joins it now, so that what speaks against it is known before anything is computed. Collective.
   void join_gpus(const std::string& transport) { gpus_over(transport); }
   // Ends every rank of the job with this exit code.
-  [[noreturn]] void abort(int code) {
-    host_->abort(code);
-    std::terminate();  // it does not return
-  }
+  [[noreturn]] void abort(int code) { host_->abort(code); }
 
  private:
   Job(std::unique_ptr<Session> host, int gpu) : host_(std::move(host)), gpu_(gpu) {}

@@ -21,7 +21,7 @@ class MpiSession final : public Session {
   std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override {
     return session_->world(deadline);
   }
-  [[noreturn]] void abort(int code) override { session_->abort(code); }
+  void end_all(int code) override { session_->abort(code); }
 
  private:
   std::unique_ptr<Session> session_;

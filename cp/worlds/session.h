@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,8 +25,14 @@ class Session {
   virtual int size() const = 0;
   // All ranks. Each call makes a communicator of its own, in which nothing is on its way.
   virtual std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) = 0;
-  // Ends every rank of the job with this exit code. Does not return.
-  [[noreturn]] virtual void abort(int code) = 0;
+  // Ends every rank of the job with this exit code.
+  [[noreturn]] void abort(int code) {
+    end_all(code);
+    std::terminate();  // it did not
+  }
+
+ protected:
+  virtual void end_all(int code) = 0;
 };
 
 // How the processes of a job find each other: "mpi", which libringcheck_mpi.so brings, "store".

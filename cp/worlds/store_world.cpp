@@ -223,7 +223,7 @@ std::unique_ptr<Communicator> StoreSession::world(std::chrono::milliseconds dead
                                              std::make_shared<Ledger>(), deadline);
 }
 
-void StoreSession::abort(int code) { std::_Exit(code); }
+void StoreSession::end_all(int code) { std::_Exit(code); }
 
 namespace {
 

@@ -24,7 +24,7 @@ class StoreSession final : public Session {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override;
-  [[noreturn]] void abort(int code) override;
+  void end_all(int code) override;
 
  private:
   int rank_ = 0, size_ = 1, worlds_ = 0;

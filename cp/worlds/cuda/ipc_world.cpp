@@ -230,7 +230,7 @@ class IpcSession final : public Session {
 
   int rank() const override { return host_.rank(); }
   int size() const override { return host_.size(); }
-  [[noreturn]] void abort(int code) override { host_.abort(code); }
+  void end_all(int code) override { host_.abort(code); }
 
   std::unique_ptr<Communicator> world(std::chrono::milliseconds deadline) override {
     std::unique_ptr<Communicator> host = host_.world(deadline);

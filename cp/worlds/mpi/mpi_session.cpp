@@ -53,7 +53,7 @@ class LoadedMpiSession final : public Session {
         std::move(everybody), std::make_shared<Ledger>(), deadline);
   }
 
-  [[noreturn]] void abort(int code) override {
+  void end_all(int code) override {
     MPI_Abort(MPI_COMM_WORLD, code);
     std::exit(code);
   }

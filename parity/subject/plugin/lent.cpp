@@ -134,7 +134,8 @@ RankOutput taken(const ringcheck_output& output) {
           .dk = ours(output.dk),
           .dv = ours(output.dv),
           .q_rotated = ours(output.q_rotated),
-          .k_rotated = ours(output.k_rotated)};
+          .k_rotated = ours(output.k_rotated),
+          .record = {}};
 }
 
 }  // namespace ringcheck::parity

@@ -50,7 +50,8 @@ class Plugin final : public Subject {
     const LentCase lent_case(test, arguments_, comm.size());
     const LentRanks ranks(comm);
     const LentInput lent_input(input);
-    ringcheck_output output{.size = sizeof output};
+    ringcheck_output output{};
+    output.size = sizeof output;
     std::array<char, 4096> error{};
     const int32_t code = subject_.run(&lent_case, &ranks, &lent_input, &output, error.data(), error.size());
     RankOutput taken_over = taken(output);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/subject/python/interpreter.h"
 
+#include <c10/util/StringUtil.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -38,10 +39,9 @@ std::vector<std::string> own_variables() {
     if (variables.back().starts_with(before)) was = variables.back().substr(before.size());
   }
   if (std::getenv(kThreads) == nullptr || std::getenv(kNoUsers) != nullptr) {
-    std::erase_if(variables, [](const std::string& one) {
-      return one.starts_with(std::string(kThreads) + "=") || one.starts_with(std::string(kNoUsers) + "=");
-    });
-    variables.push_back(std::string(kThreads) + "=1");
+    const std::string threads = c10::str(kThreads, "="), no_users = c10::str(kNoUsers, "=");
+    std::erase_if(variables, [&](const std::string& one) { return one.starts_with(threads) || one.starts_with(no_users); });
+    variables.push_back(threads + "1");
   }
   if (!was) return variables;
   std::erase_if(variables, [&](const std::string& one) { return one.starts_with(paths); });

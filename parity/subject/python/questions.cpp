@@ -37,7 +37,7 @@ NamedTensors named(const RankInput& input) {
 RankOutput output_of(std::map<std::string, at::Tensor> tensors) {
   return {.o = tensors["o"],   .lse = tensors["lse"], .dq = tensors["dq"],
           .dk = tensors["dk"], .dv = tensors["dv"],   .q_rotated = tensors["q"],
-          .k_rotated = tensors["k"]};
+          .k_rotated = tensors["k"], .record = {}};
 }
 
 // Tensors of a kind that only some shapes have give way, and what still cannot be stays as it was.

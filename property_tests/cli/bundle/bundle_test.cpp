@@ -105,7 +105,9 @@ TEST_F(Bundles, AWrongCaseIsNotMadeSmallerIntoOneThatOnlyCountsOtherwise) {
   const json kept = manifest(bundles().front());
   EXPECT_TRUE(kept.contains("shrunk"));
   for (const json& oracle : kept["result"]["oracles"])
-    if (oracle["name"] == "parity") EXPECT_EQ(oracle["verdict"], "fail") << kept["case"];
+    if (oracle["name"] == "parity") {
+      EXPECT_EQ(oracle["verdict"], "fail") << kept["case"];
+    }
 }
 
 TEST_F(Bundles, OfProcessesHoldWhatTheRunSaid) {
