@@ -4,9 +4,9 @@
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
-# triangles relations growth matrix nccl torchrun faults long million reference scaling clean sanitize; without parts all of
-# them, but million, which takes GPUs an hour together, nccl, torchrun and faults on one GPU, and long on less than four. The
-# exit code is the number of parts that failed, and 2 with one line where there is no GPU or no OUT.
+# triangles relations growth matrix nccl torchrun faults long million slice reference scaling clean sanitize; without parts all
+# of them, but million, which takes GPUs an hour together, slice, an eighth of it, nccl, torchrun and faults on one GPU, and long
+# on less than four. The exit code is the number of parts that failed, and 2 with one line where there is no GPU or no OUT.
 # shellcheck disable=SC2317  # the parts are called by their names
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
@@ -39,8 +39,8 @@ run() {
 on() { CUDA_VISIBLE_DEVICES=$1 "${@:2}"; }
 verify=("$here/ringcheck" verify --device cuda)
 processes=(--profile conformance --kernel "tiled,wgmma,plain,fa2,efficient,cudnn")
-long=("${verify[@]}" --world "$gpus" --heads 32 --kv-heads 8 --dim 128 --dtype bf16 --mask causal --balance headtail
-  --rotation p2p --world-kind thread)
+causal=("${verify[@]}" --dim 128 --dtype bf16 --mask causal --balance headtail --rotation p2p --world-kind thread)
+long=("${causal[@]}" --world "$gpus" --heads 32 --kv-heads 8)
 count=0
 
 # later NAME GPUS command...   the same beside others, on these GPUs; all() waits for them
@@ -174,7 +174,11 @@ long() {
 }
 # 1M tokens, each element of each head. A second call with the same OUT goes on where the first one was ended.
 million() {
-  run "gpu${gpus}_1m" "${long[@]}" --kernel cudnn --seq 1M --resume "$out/1m_judged"
+  run "gpu${gpus}_1m" "${long[@]}" --kernel wgmma --seq 1M --resume "$out/1m_judged"
+}
+# One key head of it and its query heads: what a GPU does there at a time.
+slice() {
+  run gpu1_1m_slice on 0 "${causal[@]}" --world 4 --heads 4 --kv-heads 1 --kernel wgmma --seq 1M --resume "$out/1m_slice_judged"
 }
 # The float64 reference: its plain passes, the fused ones, truth with every bound.
 reference() {

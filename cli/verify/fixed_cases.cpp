@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify/fixed_cases.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "parity/case/regressions.h"
@@ -36,8 +37,10 @@ void append_regressions(Cases& cases, bool large) {
 
 // Shards of a slot more than the tiles of kernels, where there is a rest and more than one tile. The edge of
 // a window is in the other rank's block for eight rows, since a library may be called for each of them, and
-// in the own one. What is wrong from the second tile on may be so of some batch entries or heads alone.
+// in the own one. What is wrong from the second tile on may be so of some batch entries, heads or groups alone.
 void append_tile_edges(Cases& cases, const std::string& device) {
+  constexpr std::array kHeads{"b2/hq4/hkv2/d64", "b3/hq8/hkv1/d32", "b1/hq9/hkv9/d32"};
+  constexpr size_t kTaken = 3;  // of three one, so that all dtypes come in turn
   Case probe;
   probe.device = device;
   for (const std::string& kernel : kernels_on(parity::device_type_of(probe))) {
@@ -45,15 +48,14 @@ void append_tile_edges(Cases& cases, const std::string& device) {
     for (const char* shape : {"causal/s258", "causal/s514", "full/s258", "full/s514", "window[250]/s258",
                               "window[131]/s514"})
       for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
-        Case test = parity::parse_case("ring:p2p/contiguous/P2/b2/hq4/hkv2/d64/" + std::string(shape) + "/" + dtype);
+        const std::string heads = kHeads[own.size() / kTaken % kHeads.size()];
+        Case test = parity::parse_case("ring:p2p/contiguous/P2/" + heads + "/" + shape + "/" + dtype);
         test.device = device;
         test.kernel = kernel;
         if (!parity::not_supported(test))
           own.push_back(test);
       }
-    // All dtypes in turn.
-    for (size_t i = 0; i < own.size(); i += 3)
-      cases.push_back(own[i]);
+    for (size_t i = 0; i < own.size(); i += kTaken) cases.push_back(own[i]);
   }
 }
 
@@ -70,16 +72,28 @@ void append_calibrated(Cases& cases, const std::string& device) {
   }
 }
 
-// RoPE where positions no longer fit into 16 bits, of one head: what the reference takes seconds
-// for.
+// RoPE where positions no longer fit into 15 or 16 bits, of one head.
 const std::vector<std::string> kLongPositions{
-    "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s32999/d4/float32/rope:interleaved[10000]",
+    "ring:p2p/contiguous/window[2]/P2/hq1/hkv1/s66000/d4/float32/rope:interleaved[10000]",
     "ring:alltoall/headtail/window[3]/P3/hq1/hkv1/s33000/d4/bf16/rope:half[10000]",
     "ring:allgather/striped[16]/doc[2100,30:31,2120]/P4/hq1/hkv1/d4/fp16/rope:interleaved[10000]",
     "ring:p2p/headtail/window[5]/P2/hq1/hkv1/s2300/d8/bf16/rope:interleaved[10000]",
     "ring:allgather[keep]/contiguous/window[3]/P5/hq2/hkv1/s2200/d4/float32/rope:half[500000]",
     "ring:alltoall/striped[1]/window[2]/P2/hq1/hkv1/s2111/d6/fp16/rope:half[10000]",
     "ring:p2p/striped[3]/window[4]/P3/hq2/hkv2/s9000/d8/float64/rope:half[500000,llama3]"};
+
+// What meets seldom: tiles behind the first one, or ranks with hundreds of tokens, beside many heads or batch entries, other masks,
+// scales and strategies; a scale of 0 under a kernel of a library; two tokens a rank, a stride apart.
+const std::vector<std::string> kSeldomTogether{
+    "ring:p2p/contiguous/causal/P2/hq8/hkv1/s258/d16/float32",
+    "ring:p2p/contiguous/causal/P2/b3/hq2/hkv1/s258/d16/float32",
+    "ring:p2p/contiguous/causal/P2/hq9/hkv9/s258/d8/float32",
+    "ring:p2p/contiguous/prefix[150]/P2/hq2/hkv1/s258/d16/dv12/float32",
+    "ring:p2p/contiguous/docfull[200,58]/P2/hq2/hkv1/d8/float32/scale:-0.25",
+    "ring:p2p/contiguous/flash/causal/P2/hq2/hkv2/s16/d8/float32/scale:0",
+    "gathered/contiguous/causal/P2/hq2/hkv2/s258/d8/float32",
+    "ulysses/contiguous/causal/P2/b5/hq2/hkv2/s514/d8/float32",
+    "ulysses/striped[1]/causal/P4/hq4/hkv4/s8/d8/float32"};
 
 // More groups than strategies name for lists, or take by themselves: a third one and later ones.
 const std::vector<std::string> kManyGroups{
@@ -128,14 +142,14 @@ Cases fixed_cases_of_smoke(const std::string& device) {
       "ring:p2p/headtail/docfull[2,4,8]/P2/hq2/hkv1/d16/bf16/snap",  // queries that see unlike numbers of keys
       "gathered/striped[1]/causal/P3/hq2/hkv1/s13/d8/float32"};  // every third query beside all keys
   texts.insert(texts.end(), kLongPositions.begin(), kLongPositions.end());
-  texts.insert(texts.end(), kManyGroups.begin(), kManyGroups.end());
+  for (const auto& list : {kManyGroups, kSeldomTogether}) texts.insert(texts.end(), list.begin(), list.end());
   return of_every_profile(device, false, texts);
 }
 
 Cases fixed_cases_of_conformance(const std::string& device) {
   std::vector<std::string> texts = kLongPositions;
   texts.insert(texts.end(), kMoreLongPositions.begin(), kMoreLongPositions.end());
-  texts.insert(texts.end(), kManyGroups.begin(), kManyGroups.end());
+  for (const auto& list : {kManyGroups, kSeldomTogether}) texts.insert(texts.end(), list.begin(), list.end());
   return of_every_profile(device, true, texts);
 }
 

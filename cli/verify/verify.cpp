@@ -64,8 +64,9 @@ std::string supervised_transport(const std::string& transport,
                                  const std::vector<parity::Case>& cases) {
   if (!parity::any_on_cuda(cases))
     return "threads of one process, or processes under mpirun";
-  return "threads of one process on " + std::to_string(device_count(at::kCUDA)) +
-         " GPUs, or processes under mpirun over " + transport_name(transport);
+  const int gpus = device_count(at::kCUDA);
+  return "threads of one process on " + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
+         ", or processes under mpirun over " + transport_name(transport);
 }
 
 int run_supervised(const VerifyOptions& options, const Selection& selection) {
