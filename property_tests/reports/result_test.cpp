@@ -37,10 +37,6 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using testing::read_text;
 
-nlohmann::json schema() {
-  return nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
-}
-
 TEST(Result, JsonComesBackAsItWas) {
   const Result result = full_result();
   const nlohmann::json json = to_json(result);

@@ -14,6 +14,12 @@ namespace {
 
 using Direction = Transferred::Direction;
 
+Attended block_in(Phase phase) {
+  Attended block{};
+  block.phase = phase;
+  return block;
+}
+
 // In a ring a rank sends as much as it receives: only unequal transfers tell the two apart.
 TEST(Ledger, SentIsNotReceived) {
   Ledger ledger;
@@ -33,7 +39,7 @@ TEST(Ledger, SentIsNotReceived) {
 // A block counts once, whatever is under way, and only for what comes to the rank.
 TEST(Ledger, ABlockIsOverlappedBetweenAPostingAndTheWait) {
   Ledger ledger;
-  const auto attend = [&] { ledger.attended({Phase::kForward, {}, {}, {}}); };
+  const auto attend = [&] { ledger.attended(block_in(Phase::kForward)); };
   const auto post = [&](Direction direction) { return ledger.transferred(direction, {"exchange", 1, 2}, 10); };
   {
     const Ledger::Scope scope(ledger, Phase::kForward);
@@ -62,14 +68,14 @@ TEST(Ledger, AWaitCountsOnceAndNeverForAnotherPass) {
   {
     const Ledger::Scope scope(ledger, Phase::kForward);
     message = ledger.transferred(Direction::kReceived, {"exchange", 1, 2}, 10);
-    ledger.attended({Phase::kForward, {}, {}, {}});
+    ledger.attended(block_in(Phase::kForward));
     ledger.waits_for(message);
-    ledger.attended({Phase::kForward, {}, {}, {}});
+    ledger.attended(block_in(Phase::kForward));
     ledger.waits_for(message);
   }
   {
     const Ledger::Scope scope(ledger, Phase::kBackward);
-    ledger.attended({Phase::kBackward, {}, {}, {}});
+    ledger.attended(block_in(Phase::kBackward));
   }
   ledger.waits_for(std::nullopt);
   EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 1);
@@ -94,7 +100,7 @@ TEST(Ledger, NamesWhatNobodyWaitsFor) {
     for (const int step : {10, 2, 2}) post(Direction::kReceived, "exchange", step);
     post(Direction::kSent, "exchange", 2);
     post(Direction::kSent, "another", 4);
-    ledger.attended({Phase::kForward, {}, {}, {}});
+    ledger.attended(block_in(Phase::kForward));
   }
   {
     const Ledger::Scope scope(ledger, Phase::kBackward);
@@ -115,7 +121,7 @@ TEST(Ledger, KnowsNothingOfWaitsForWhatGoesRoundTheCommunicators) {
   {
     const Ledger::Scope scope(ledger, Phase::kForward);
     ledger.bypassed(Direction::kSent, {"send", -1, 2}, 10);
-    ledger.attended({Phase::kForward, {}, {}, {}});
+    ledger.attended(block_in(Phase::kForward));
   }
   EXPECT_EQ(ledger.sum(Phase::kForward).overlapped, 0);
   {
@@ -134,7 +140,10 @@ TEST(Ledger, KnowsNothingOfWaitsForWhatGoesRoundTheCommunicators) {
 TEST(Ledger, CountsPairsByHead) {
   Ledger ledger;
   const auto attend = [&](HeadRange heads, int64_t pairs) {
-    ledger.attended({*ledger.phase(), {}, {}, heads, pairs});
+    Attended block = block_in(*ledger.phase());
+    block.heads = heads;
+    block.pairs = pairs;
+    ledger.attended(block);
   };
   {
     const Ledger::Scope scope(ledger, Phase::kForward);

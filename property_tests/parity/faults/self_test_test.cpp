@@ -27,6 +27,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+OracleVerdict said(Status status) {
+  OracleVerdict verdict;
+  verdict.status = status;
+  return verdict;
+}
+
 std::vector<std::string> failures_with(const JudgeArithmetic& arithmetic) {
   SelfTest result;
   examine_elements(arithmetic, result);
@@ -121,7 +127,7 @@ TEST(SelfTest, ExaminesWhatCasesDraw) {
   ASSERT_THAT(drawn_oracles(cases[0], *ours()), Contains("memory-growth"));
   const AskOracle blind = [](const Oracle& oracle, const Evidence& evidence) {
     if (&oracle == &Oracles::at("memory-growth"))
-      return OracleVerdict{.status = Status::kPass};
+      return said(Status::kPass);
     return oracle.judge(evidence);
   };
   EXPECT_NO_THROW(test_before(cases, {oracles_of_one_run()}, blind));
@@ -136,9 +142,9 @@ TEST(SelfTest, ExaminesSamples) {
     return result.failures;
   };
   EXPECT_THAT(failures([](const Oracle& o, const Evidence& e) { return o.judge(e); }), IsEmpty());
-  EXPECT_THAT(failures([](auto&&...) { return OracleVerdict{.status = Status::kPass}; }),
+  EXPECT_THAT(failures([](auto&&...) { return said(Status::kPass); }),
               Contains(HasSubstr("accepted")));
-  EXPECT_THAT(failures([](auto&&...) { return OracleVerdict{.status = Status::kFail}; }),
+  EXPECT_THAT(failures([](auto&&...) { return said(Status::kFail); }),
               Contains(HasSubstr("refused a clean outcome")));
   EXPECT_THAT(failures([](const Oracle& oracle, Evidence e) {
                 e.sample -= 1;  // other positions
@@ -278,8 +284,9 @@ TEST(SelfTest, ThrowsWhereTheReferenceIsWrong) {
 
 TEST(SelfTest, ThrowsWhereTheJudgingIsWrong) {
   for (const auto& [name, fault] : Faults::all())
-    if (fault.judging)
+    if (fault.judging) {
       EXPECT_THROW(test_before({}, {oracles_of_one_run()}, fault.judging()), SelfTestFailed) << name;
+    }
 }
 
 }  // namespace

@@ -91,7 +91,9 @@ TEST(Peaks, WhatComesAndGoesIsSeen) {
           const parity::Verdict verdict = parity::verify(test, options);
           const bool seen = verdict.status == Status::kFail;
           EXPECT_EQ(seen, oracle == std::string("counters")) << name << " " << to_text(test);
-          if (seen) EXPECT_TRUE(parity::localises(fault.names, parity::said_by(verdict))) << name;
+          if (seen) {
+            EXPECT_TRUE(parity::localises(fault.names, parity::said_by(verdict))) << name;
+          }
         }
   }
 }

@@ -224,8 +224,9 @@ TEST(Relations, EachHasRunsInSomeCaseThatSmokeMayDraw) {
   for (int i = 0; i < 300; ++i) cases.push_back(space.build(space.choose(draw), draw));
   EXPECT_FALSE(relations().empty());
   for (const std::string& name : relations())
-    if (const auto& runs = parity::Oracles::at(name).variations; name != "device-order")  // that needs GPUs
+    if (const auto& runs = parity::Oracles::at(name).variations; name != "device-order") {  // that needs GPUs
       EXPECT_TRUE(std::ranges::any_of(cases, [&](const Case& c) { return !runs(c).empty(); })) << name;
+    }
 }
 
 // Entries of different lengths have pads, also where no rank has more slots than another.

@@ -43,8 +43,7 @@ parity::RunOptions starved(int culprit) {
                   const Visibility& visibility) const override {
       return inner_->forward(q, kv, scores, visibility);
     }
-    Gradients backward(const QBlock& q, const KvBlock& kv, const Saved& saved, const Scores& scores,
-                     const Visibility& visibility) const override {
+    Gradients backward(const QBlock&, const KvBlock&, const Saved&, const Scores&, const Visibility&) const override {
       no_memory();
     }
     CallBytes call_bytes(const BlockShape& shape) const override {
