@@ -136,6 +136,8 @@ void examine_relation(const std::string& oracle, const std::vector<Run>& runs, c
   if (due != kOfMembers && test.dtype == at::kDouble)
     result.demand(change(runs, due, test, problem),
                   c10::str(oracle, " asks for other runs than those that change '", due, "'"));
+  if (test.dtype == at::kDouble)
+    examine_runs(oracle, runs, test, result);
 }
 
 }  // namespace ringcheck::parity

@@ -19,6 +19,10 @@ namespace ringcheck::parity {
 void examine_relation(const std::string& oracle, const std::vector<Run>& runs, const Case& test,
                       const Problem& problem, const OracleVerdict& clean, SelfTest& result);
 
+// Is each further run another than that of the case, and than those before it, in what ranks are given or in how they are
+// called, but where a relation asks for the same again? What it is known to change is changed by as much as it says.
+void examine_runs(const std::string& oracle, const std::vector<Run>& runs, const Case& test, SelfTest& result);
+
 // Does one without further runs judge all of the tensors that it is known to judge? Its verdict alone says what it claims.
 void examine_claims(const std::string& oracle, const std::set<std::string>& names, SelfTest& result);
 

@@ -35,6 +35,10 @@ OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
 // what is wrong everywhere, and reject NaN in any one slot at which it looks?
 void examine_sample(int64_t sample, const AskOracle& judge, SelfTest& result);
 
+// Does each of these oracles accept what is as far off as it may be, and refuse what is a third farther? Of those whose
+// limits are known: rows of a tensor, NaN beside where it may be, memory that grows, multiples by a power of two.
+void examine_limits(const std::vector<std::string>& oracles, const AskOracle& judge, SelfTest& result);
+
 // Is every relation that applies to small cases drawn by one of many? A profile in which it never is passes
 // without it.
 using DrawOracles = std::function<std::vector<std::string>(const Case& test, const Subject& subject)>;

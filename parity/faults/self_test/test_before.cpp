@@ -24,7 +24,9 @@ std::vector<std::string> asked_by(const std::vector<Case>& cases, const Judging&
 }  // namespace
 
 void test_before(const std::vector<Case>& cases, const Judging& judging, const AskOracle& judge) {
-  SelfTest result = self_test(at::kDouble, asked_by(cases, judging), judge);
+  const std::vector<std::string> oracles = asked_by(cases, judging);
+  SelfTest result = self_test(at::kDouble, oracles, judge);
+  examine_limits(oracles, judge, result);
   if (judging.sample > 0)
     examine_sample(judging.sample, judge, result);
   examine_elements({}, result);

@@ -99,6 +99,35 @@ TEST(SelfTest, SeesARunThatIsIgnored) {
   EXPECT_GE(relations, 50);
 }
 
+// What is farther off than it may be, and what is not.
+TEST(SelfTest, HoldsOraclesToTheirLimits) {
+  SelfTest clean, blind, strict;
+  examine_limits(all_oracles(), judge_plainly, clean);
+  EXPECT_THAT(clean.failures, IsEmpty());
+  EXPECT_GE(clean.demands, 50);
+  const auto always = [](Status status) {
+    return [=](const Oracle&, const Evidence&) {
+      OracleVerdict verdict;
+      verdict.status = status;
+      return verdict;
+    };
+  };
+  examine_limits({"routing"}, always(Status::kPass), blind);
+  EXPECT_THAT(blind.failures, Contains(HasSubstr("routing accepts a row of lse")));
+  examine_limits({"routing"}, always(Status::kFail), strict);
+  EXPECT_THAT(strict.failures, Contains(HasSubstr("routing refuses a row of lse")));
+}
+
+// A further run that is the run of the case again.
+TEST(SelfTest, SeesAFurtherRunThatIsTheSame) {
+  const Case test = parse_case("causal/P3/b2/hq4/hkv2/s15/d4/dv6/float64");
+  SelfTest same, other;
+  examine_runs("value-scale", {parity::Run{test}}, test, same);
+  EXPECT_THAT(same.failures, Contains(HasSubstr("is that of the case again")));
+  examine_runs("value-scale", Oracles::at("value-scale").variations(test), test, other);
+  EXPECT_THAT(other.failures, IsEmpty());
+}
+
 // The last rank, and each other, left out of the counters.
 TEST(SelfTest, SeesARankWhoseCountersAreSkipped) {
   for (size_t rank = 0; rank < 3; ++rank) {
