@@ -75,7 +75,7 @@ struct Asked {
 };
 
 void examine_limit(const Limit& limit, const Asked& asked, SelfTest& result) {
-  for (const double times : {0.75, 1.3}) {
+  for (const double times : {0.5, 2.}) {  // last bits of the truth are others on other processors
     const bool fails = asked.moved(limit, times * limit.most) == Status::kFail;
     result.demand(fails == (times > 1), c10::str(limit.oracle, fails ? " refuses" : " accepts", " a row of ", limit.tensor, " that is off by ",
                                                  times, " times what it may be"));
