@@ -80,11 +80,33 @@ void examine_statuses(const JudgeArithmetic& arithmetic, SelfTest& result) {
     result.demand(arithmetic.overall(oracles) == kInconclusive, "the judge passes a case of which form alone was judged");
 }
 
+// What no oracle speaks of is judged by nobody; of the others the best counts, rank by rank.
+void examine_judges(SelfTest& result) {
+  using enum JudgedBy;
+  const auto says = [](About about, const std::vector<JudgedBy>& ranks) {
+    OracleVerdict verdict;
+    verdict.about = about;
+    verdict.tensors.resize(1);
+    verdict.tensors[0].tensor = "o";
+    verdict.tensors[0].judged_by = ranks;
+    return verdict;
+  };
+  const std::vector<JudgedBy> nobody{kNobody, kNobody};
+  for (const auto& [name, ranks] : judged_of({}, 2))
+    result.demand(ranks == nobody, name + " is said to be judged where no oracle was asked");
+  const auto judged = judged_of({says(About::kValues, {kBounded, kNobody}), says(About::kValues, {kNoToken, kExact}),
+                                 says(About::kRelation, {kExact, kExact})}, 2);
+  result.demand(judged.at("o") == std::vector{kBounded, kExact},
+                "another one than the best of its oracles is said to have judged o");
+  result.demand(judged.at("dq") == nobody, "dq is said to be judged where no oracle speaks of it");
+}
+
 }  // namespace
 
 void examine_rules(const JudgeArithmetic& arithmetic, SelfTest& result) {
   examine_charts(arithmetic, result);
   examine_statuses(arithmetic, result);
+  examine_judges(result);
 }
 
 }  // namespace ringcheck::parity

@@ -106,17 +106,31 @@ class Examination {
     demand(with(8, 1 / 7.9).status == Status::kInconclusive, "counts what a zero would pass");
     demand(with(8, 1 / 8.1).status == Status::kPass, "finds vacuous what is 8.1 sigma");
     demand(near(with(8, 1 / 7.9).vacuity, 8.0 / kElements), "counts another share of the energy for which a zero passes");
-    for (int64_t rank = 0; rank < 3; ++rank) {
-      Elements e;
-      Elements::of_rank(e.sigma, rank).fill_(1);
-      const TensorVerdict found = verdict(e);
-      demand(found.chunks == 3 && found.chunks_counted == 2,
-             c10::str("counts the chunk of rank ", rank, ", where a zero would pass"));
-    }
     Elements small;  // by energy, not by number
     small.value.view(-1).narrow(0, 0, 100).mul_(1e-3);
     small.actual = small.value.clone();
     demand(verdict(small).status == Status::kPass, "weighs elements, not their energy");
+  }
+
+  // A rank with two runs of positions has two chunks.
+  void chunks() const {
+    for (const auto& [balance, slots] : {std::pair("contiguous", kOfRank), {"headtail", kOfRank / 2}}) {
+      Examination balanced(*this);
+      balanced.test_.balance = balance;
+      for (int64_t begin = 0; begin < kSeq; begin += slots) {
+        Elements e;
+        e.sigma.narrow(2, begin, slots).fill_(1);
+        const TensorVerdict found = balanced.verdict(e);
+        demand(found.chunks == kSeq / slots && found.chunks_counted == found.chunks - 1,
+               c10::str("counts the ", balance, " chunk at position ", begin, ", where a zero would pass"));
+      }
+    }
+  }
+
+  // An element by its number in the tensor.
+  void places() const {
+    const std::string found = place_of(test_, {2, 3, kSeq, kDim}, ((1 * 3 + 2) * kSeq + 5) * kDim + 3);
+    demand(found == "rank 1 (chunk 0), batch 1, head 2, position 5, channel 3", "finds an element at " + found);
   }
 
   // Half a sigma everywhere, all of one sign on one rank.
@@ -195,6 +209,8 @@ void examine_elements(const JudgeArithmetic& arithmetic, SelfTest& result) {
   examination.limits();
   examination.exact_elements();
   examination.vacuity();
+  examination.chunks();
+  examination.places();
   examination.figures();
   examination.parts();
 }

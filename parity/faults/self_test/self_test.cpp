@@ -68,7 +68,7 @@ class Examination {
     if (claims.contract)
       miscount();
     else if (name_ == "leak")
-      leak();
+      leak(), examine_growth(result_);
     else if (name_ == "memory-growth")
       outgrow();
     else if (name_ == "returned")

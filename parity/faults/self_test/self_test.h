@@ -51,8 +51,21 @@ Verdict verify_within(std::chrono::milliseconds deadline, const Case& test, cons
 void examine_failures(const VerifyCase& verify, SelfTest& result);
 
 // What the oracles are given and what is said of it together: rotated q and k of the case and of its further runs, a tensor
-// that is missing, the limits of the conservation laws and of rotated elements, the spread of LSE, and what pads hold.
+// that is missing, the limits of the conservation laws and of rotated elements, the spread of LSE, and what pads hold; and
+// what the next three examine.
 void examine_judged(SelfTest& result);
+
+// A subject that wastes memory, sends outside the passes and forgets a message, on two threads: is all of it counted, on each
+// rank, and does a buffer hold NaN until its message is waited for?
+void examine_meters(SelfTest& result);
+// Are pads NaN, and no tokens? Is data as wide as its family says, and do routes lead from rank to rank?
+void examine_data(SelfTest& result);
+// Who judges where nobody says otherwise, what ours promises to merge, and whether cases find the charts of their kernels.
+void examine_promises(SelfTest& result);
+
+// Is what a subject keeps of each call counted? It takes the 100 ms after which what is held is held for good: only where
+// `leak` is asked.
+void examine_growth(SelfTest& result);
 
 // Before any case is judged, where it is judged: all of the above for the oracles that these cases
 // will ask, the judge's own arithmetic, the reference and the closed forms against what is known.

@@ -65,11 +65,21 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
   SelfTest together;
   examine_judged(together);
   EXPECT_THAT(together.failures, IsEmpty());
-  EXPECT_GE(together.demands, 25);
+  EXPECT_GE(together.demands, 240);
   SelfTest forms;
   examine_closed_forms(forms);
   EXPECT_THAT(forms.failures, IsEmpty());
   EXPECT_NO_THROW(test_before({}, {all_oracles()}));
+}
+
+// Of what is given to the judging: on every rank, of every tensor, of every kernel.
+TEST(SelfTest, ExaminesMetersDataAndPromises) {
+  for (const auto& [examine, least] : {std::pair(&examine_meters, 80), {examine_data, 60}, {examine_promises, 50}, {examine_growth, 2}}) {
+    SelfTest result;
+    examine(result);
+    EXPECT_THAT(result.failures, IsEmpty());
+    EXPECT_GE(result.demands, least);
+  }
 }
 
 // Relations that no case draws, or one of them.
