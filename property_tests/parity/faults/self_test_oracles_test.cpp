@@ -144,5 +144,12 @@ TEST(SelfTest, SeesARankWhoseCountersAreSkipped) {
   }
 }
 
+TEST(SelfTest, ThrowsWhereTheJudgingIsWrong) {
+  for (const auto& [name, fault] : Faults::all())
+    if (fault.judging) {
+      EXPECT_THROW(test_before({}, {oracles_of_one_run()}, fault.judging()), SelfTestFailed) << name;
+    }
+}
+
 }  // namespace
 }  // namespace ringcheck::parity
