@@ -9,6 +9,8 @@
 
 #include "parity/faults/self_test/known_relations.h"
 #include "parity/faults/self_test/self_test.h"
+#include "parity/judge/device_test.h"
+#include "parity/judge/runner.h"
 
 namespace ringcheck::parity {
 namespace {
