@@ -47,9 +47,11 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::error_code ignored;  // who reads it says what is wrong with it
   for (const std::string& path : paths) {
     files.push_back(path);
-    for (const auto& entry : fs::directory_iterator(path, ignored))
-      if (entry.path().extension() == ".safetensors" || entry.path().filename() == "manifest.json")
-        files.push_back(entry.path());
+    for (fs::recursive_directory_iterator entry(path, ignored), end; entry != end; entry.increment(ignored)) {
+      if (entry.depth() > 0) entry.disable_recursion_pending();  // answers lie in case-N
+      if (entry->path().extension() == ".safetensors" || entry->path().filename() == "manifest.json")
+        files.push_back(entry->path());
+    }
   }
   return files;
 }

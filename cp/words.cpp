@@ -8,7 +8,8 @@ namespace ringcheck {
 
 std::string words_of(const std::exception& error) {
   const auto* torchs = dynamic_cast<const c10::Error*>(&error);
-  return torchs == nullptr ? error.what() : torchs->what_without_backtrace();
+  const std::string words = torchs == nullptr ? error.what() : torchs->what_without_backtrace();
+  return words.starts_with("[json.exception") ? words.substr(words.find("] ") + 2) : words;
 }
 
 }  // namespace ringcheck

@@ -7,7 +7,7 @@
 
 namespace ringcheck {
 
-// What an exception says, without the frames that LibTorch adds.
+// What an exception says, without the frames that LibTorch adds and the numbers that nlohmann-json gives its messages.
 std::string words_of(const std::exception& error);
 
 }  // namespace ringcheck

@@ -58,8 +58,13 @@ json parse_json(std::string_view text) {
   try {
     return json::parse(text, strict);
   } catch (const json::exception& error) {
-    throw std::invalid_argument(error.what());
+    throw std::invalid_argument(words_of(error));
   }
+}
+
+std::string words_of(const std::exception& error) {
+  const std::string words = error.what();
+  return words.starts_with("[json.exception") ? words.substr(words.find("] ") + 2) : words;
 }
 
 json envelope(Kind kind, const Environment& environment) {

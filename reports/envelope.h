@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ inline constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;
 // What a file, or a line of it, says. Throws std::invalid_argument where it is no JSON, names a member
 // twice, or is nested deeper than 100 levels: a result takes ten.
 nlohmann::json parse_json(std::string_view text);
+
+// What the JSON library says, without the number of its message.
+std::string words_of(const std::exception& error);
 
 nlohmann::json envelope(Kind kind, const Environment& environment);
 // With the member of its name.

@@ -47,25 +47,40 @@ bool is_stdout(const std::string& path) {
   return path == kStandardOutput || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
+// A device or an open stream by one of its names; /dev/shm holds files.
+bool is_of_the_system(const std::string& path) {
+  return (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) || path.starts_with("/proc/");
+}
+
 // Of the system's own folders nothing is ever replaced.
 bool is_special(const std::string& path) {
-  if (path.starts_with("/dev/") || path.starts_with("/proc/")) return true;
+  if (is_of_the_system(path)) return true;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-// What a link leads to, be it there or not: the link stays.
+// What a link leads to, be it there or not: the link stays. An open stream keeps its name: what stands behind it is written on, not replaced.
 std::string behind_links(const std::string& name) {
   constexpr int kMostLinks = 40;
   fs::path path = name;
   std::error_code error;
-  for (int link = 0; fs::is_symlink(path, error); ++link) {
+  for (int link = 0; !is_of_the_system(path.string()) && fs::is_symlink(path, error); ++link) {
     if (link == kMostLinks) fail(name, ELOOP);
     path = path.parent_path() / fs::read_symlink(path, error);  // an absolute one replaces the whole
     if (error) fail(name, error.value());
   }
   return path.string();
+}
+
+// False when the system refuses; errno says why.
+bool write_all(int descriptor, const std::string& content) {
+  for (size_t done = 0; done < content.size();) {
+    const ssize_t written = ::write(descriptor, content.data() + done, content.size() - done);
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) done += static_cast<size_t>(written);
+  }
+  return true;
 }
 
 // While it lives SIGINT, SIGTERM and SIGHUP wait; then they have their effect.
@@ -113,17 +128,7 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
-  // False when the system refuses; errno says why.
-  bool write(const std::string& content) const {
-    for (size_t done = 0; done < content.size();) {
-      const ssize_t written = ::write(descriptor_, content.data() + done, content.size() - done);
-      if (written < 0 && errno != EINTR)
-        return false;
-      if (written > 0)
-        done += static_cast<size_t>(written);
-    }
-    return true;
-  }
+  bool write(const std::string& content) const { return write_all(descriptor_, content); }
   bool become(const std::string& path) {
     const mode_t mask = ::umask(0);
     ::umask(mask);
@@ -160,8 +165,10 @@ void check_writable(const std::string& name) {
   if (is_named_pipe(path))
     fail(path, "it is a pipe, which waits for a reader; - is stdout");
   if (is_special(path)) {
-    if (::access(path.c_str(), W_OK) != 0)
-      fail(path, errno);
+    if (path == "/dev/full") fail(path, ENOSPC);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) fail(path, errno);
+    ::close(descriptor);
     return;
   }
   const Temporary probe(path);
@@ -180,8 +187,7 @@ void write_file(const std::string& name, const std::string& content) {
   const std::string path = behind_links(name);
   if (is_special(path)) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    const bool good = descriptor >= 0 && ::write(descriptor, content.data(), content.size()) ==
-                                             static_cast<ssize_t>(content.size());
+    const bool good = descriptor >= 0 && write_all(descriptor, content);
     const int error = errno;
     if (descriptor >= 0)
       ::close(descriptor);

@@ -113,7 +113,7 @@ void add(const json& line, Journaled& known) {
 std::optional<json> parsed(std::string_view line, std::string& why) try {
   return parse_json(line);
 } catch (const std::invalid_argument& error) {
-  why = error.what();
+  why = words_of(error);
   return std::nullopt;
 }
 
@@ -209,9 +209,9 @@ Journaled read_journal(const std::string& text) {
       if (known) add(*line, *known);
       else known = begun_with(*line);
     } catch (const json::exception& error) {
-      throw std::invalid_argument("line " + std::to_string(number) + ": " + error.what());
+      throw std::invalid_argument("line " + std::to_string(number) + ": " + words_of(error));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument("line " + std::to_string(number) + ": " + error.what());
+      throw std::invalid_argument("line " + std::to_string(number) + ": " + words_of(error));
     }
   }
   if (!known) throw std::invalid_argument("it is empty");

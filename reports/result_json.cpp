@@ -189,12 +189,6 @@ void to_json(json& j, const Result& result) {
 
 namespace {
 
-// What the library says, without the number of its message.
-std::string words_of(const std::exception& error) {
-  const std::string words = error.what();
-  return words.starts_with("[json.exception") ? words.substr(words.find("] ") + 2) : words;
-}
-
 // A part of a result, which names itself where it is wrong.
 template <class Type>
 Type part(const json& j, const std::string& name) {

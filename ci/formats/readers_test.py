@@ -100,7 +100,7 @@ class OpenMetrics(unittest.TestCase):
         for path in MEASURED:
             samples = self.read_back(path)
             for one in json.loads(path.read_text())["measurements"]:
-                words = [f'measurement="{one["name"]}"', *(f'{part}="{value}"' for part, value in one["parts"].items())]
+                words = [f'measurement="{one["name"]}"', *(f'{part.lower()}="{value}"' for part, value in one["parts"].items())]
                 for statistic, of in (("median", statistics.median), ("least", min), ("most", max)):
                     self.assertAlmostEqual(self.value(samples, *words, f'statistic="{statistic}"'), of(one["samples"]))
 

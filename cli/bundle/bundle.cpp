@@ -11,6 +11,7 @@
 #include "cli/environment.h"
 #include "cli/to_result.h"
 #include "cp/device/cuda_library.h"
+#include "cp/words.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -76,7 +77,7 @@ std::function<void(const parity::Trial&, const parity::Observed&, const parity::
       if (is_too_much(recording)) return;
       write_bundle(path, recording, result_of(recording, verdict));
     } catch (const std::exception& error) {  // the verdict is not lost
-      std::cerr << "no bundle of " << to_text(trial.test) << ": " << error.what() << std::endl;
+      std::cerr << "no bundle of " << to_text(trial.test) << ": " << words_of(error) << std::endl;
     }
   };
 }
@@ -94,7 +95,7 @@ Bundle read_bundle(const std::string& folder) {
     throw;
   } catch (const std::exception& error) {
     throw parity::BadCase("'" + folder + "' has a manifest that is not what its version says: " +
-                          error.what() + "; give a folder as " + kBundle.made_by + " writes it");
+                          words_of(error) + "; give a folder as " + kBundle.made_by + " writes it");
   }
   return bundle;
 }

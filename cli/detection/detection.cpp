@@ -13,6 +13,7 @@
 #include "cli/files.h"
 #include "cli/read_json.h"
 #include "cli/subcommand.h"
+#include "cp/words.h"
 #include "reports/file.h"
 
 namespace ringcheck::cli {
@@ -29,7 +30,7 @@ auto taken(const nlohmann::json& json, const std::string& path, const std::strin
   try {
     return take(json);
   } catch (const std::exception& error) {
-    throw UsageError("'" + path + "' is no result of `" + command + "`: " + error.what() +
+    throw UsageError("'" + path + "' is no result of `" + command + "`: " + words_of(error) +
                      "; give what its --json wrote");
   }
 }

@@ -30,6 +30,7 @@
 #include "cli/subcommand.h"
 #include "cp/clock.h"
 #include "cp/device/cuda_library.h"
+#include "cp/words.h"
 #include "parity/faults/self_test/self_test.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
@@ -195,7 +196,7 @@ int merge(const Options& options) {
       throw;
     } catch (const std::exception& error) {
       throw UsageError("--merge: '" + file + "' is no result of `ringcheck faults --shard`: " +
-                       error.what() + "; give what --json wrote");
+                       words_of(error) + "; give what --json wrote");
     }
   return report(merged(shards), options);
 }
@@ -273,8 +274,11 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   program.add_option("--merge", options->shards, "plant none: put the results of all shards together")
       ->type_name("FILE")
       ->check(not_empty())
-      ->excludes("--shard", "--sensitivity");
-  program.add_flag("--list", options->list, "print the faults, plant none");
+      ->excludes("--shard", "--sensitivity", "--fault", "--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--jobs",
+                 "--profile");
+  sensitivity->excludes("--fault", "--oracles", "--ask-all", "--device", "--jobs");
+  program.add_flag("--list", options->list, "print the faults, plant none")
+      ->excludes("--sensitivity", "--merge", "--shard", "--profile");
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");
   return [options, oracles] {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ringcheck judge: are the files that another program wrote right?
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -46,6 +48,8 @@ std::set<std::string> shows_of(const Options& options) {
   for (const std::string& name : names)
     if (std::ranges::find(known, name) == known.end())
       throw UsageError("--shows: " + parity::unknown_name("tensor", name, known));
+  if (!names.empty() && std::ranges::find(names, "o") == names.end())
+    throw UsageError("--shows " + c10::Join(",", names) + " has no o, without which nothing is judged; add o");
   return {names.begin(), names.end()};
 }
 

@@ -33,7 +33,11 @@ nlohmann::json joined(const std::vector<std::string>& names) {
       throw UsageError("'" + name + "' is the same run as '" + known->second + "'; join different runs");
     const nlohmann::json file = nlohmann::json::parse(run.text);
     if (runs.empty()) first = file;
-    runs.push_back(reports::result_from_json(file));
+    try {
+      runs.push_back(reports::result_from_json(file));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError("'" + name + "' is no whole result: " + error.what() + "; join what --json wrote, no summaries of it");
+    }
     if (runs.back().kind == runs.front().kind &&
         file.value("bench", nlohmann::json()) != first.value("bench", nlohmann::json()))
       throw UsageError("'" + name + "' has other benchmarks that ended in an error than '" + names[0] +

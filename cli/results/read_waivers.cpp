@@ -22,6 +22,10 @@ void check_oracle(const std::string& finding, size_t number) {
   known.insert(known.end(), {"crash", "fail", "hang"});
   if (std::ranges::find(known, word) == known.end())
     throw std::invalid_argument("waiver " + std::to_string(number) + ": " + parity::unknown_name("oracle", word, known));
+  const std::string rest = finding.substr(word.size());
+  if (!rest.empty() && !rest.starts_with(": ") && !rest.starts_with(":*"))
+    throw std::invalid_argument("waiver " + std::to_string(number) + ": '" + finding + "' has no space behind the colon, and would match nothing; want " +
+                                word + ": " + rest.substr(1));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cli/read_json.h"
 #include "cli/results/read_waivers.h"
 #include "cli/results/report_command.h"
+#include "cp/words.h"
 #include "parity/case/text.h"
 #include "reports/file.h"
 #include "reports/formats/format.h"
@@ -36,7 +37,7 @@ reports::Result read_result(const std::string& path) {
     check_no_errors(json);
     return reports::result_from_json(json);
   } catch (const std::exception& error) {
-    throw UsageError("'" + path + "' cannot be rendered: " + error.what() +
+    throw UsageError("'" + path + "' cannot be rendered: " + words_of(error) +
                      "; name a whole file that --json of verify, ringcheck_bench or ringcheck_scaling wrote");
   }
 }

@@ -269,14 +269,6 @@ std::string seed_text(const std::vector<Case>& cases) {
 
 }  // namespace
 
-std::vector<std::string> files_of(const std::vector<Case>& cases) {
-  std::set<std::string> files;
-  for (const Case& test : cases)
-    if (const parity::Call data = parity::parse_call(test.data); data.name == "tensors")
-      files.insert(data.arguments.at(0));
-  return {files.begin(), files.end()};
-}
-
 Selection select(const Asked& asked) {
   check_one_way(asked);
   check_size(asked.parts);

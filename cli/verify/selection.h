@@ -28,9 +28,6 @@ struct Selection {
   bool single = false;  // one case, and nothing of it was left to us
 };
 
-// Whose tensors are in files, and in which.
-std::vector<std::string> files_of(const std::vector<parity::Case>& cases);
-
 // Throws UsageError or BadCase on what contradicts itself or cannot be.
 Selection select(const Asked& asked);
 

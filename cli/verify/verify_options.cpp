@@ -3,6 +3,7 @@
 #include "cli/verify/verify_options.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,23 @@ void check_that_something_is_written(const VerifyOptions& options) {
                        " no case is run, and there is nothing to write; leave one of the two out");
 }
 
+// Tensors, and what its subject is made of.
+std::vector<std::string> read_by(const std::vector<parity::Case>& cases) {
+  std::set<std::string> files;
+  for (const parity::Case& test : cases) {
+    if (const parity::Call data = parity::parse_call(test.data); data.name == "tensors")
+      files.insert(data.arguments.at(0));
+    const parity::Call subject = parity::parse_call(test.subject);
+    if (subject.arguments.empty()) continue;
+    const std::string& first = subject.arguments.front();
+    if (subject.name == "plugin") files.insert(first);
+    if (subject.name == "python") files.insert(first.substr(0, first.rfind(':')));
+    if (subject.name == "files")
+      for (const std::string& file : files_of(std::vector{first})) files.insert(file);
+  }
+  return {files.begin(), files.end()};
+}
+
 void check_resumable(const VerifyOptions& options, const std::vector<std::string>& oracles) {
   if (options.resume.empty()) return;
   const std::string option = "--resume " + options.resume + ": ";
@@ -54,7 +72,7 @@ void check(const VerifyOptions& options) {
 
 void check(const VerifyOptions& options, const Selection& selection) {
   const Telling& telling = options.telling;
-  std::vector<std::string> inputs = files_of(selection.cases);
+  std::vector<std::string> inputs = read_by(selection.cases);
   inputs.push_back(options.waivers);
   check_files(inputs, {{"--json", telling.json}, {"--junit", telling.junit}, {"--markdown", telling.markdown},
                        {"--bundle", options.bundle, true}, {"--resume", options.resume, true}});

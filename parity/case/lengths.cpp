@@ -21,7 +21,7 @@ std::string lengths_text(const Lengths& lengths) {
 constexpr const char* kAll = "all";
 
 Lengths parse_lengths(const std::string& text) {
-  if (text == kAll || text.empty()) return {};
+  if (text == kAll) return {};
   Lengths lengths;
   for (const std::string& one : split(text, '+')) lengths.push_back(parse_size(one));
   if (lengths.size() == 1)

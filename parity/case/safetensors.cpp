@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cp/words.h"
 #include "parity/case/case.h"
 
 namespace ringcheck::parity {
@@ -181,9 +182,9 @@ Safetensors read_safetensors(const std::string& path) {
         entries.push_back(entry_of(path, name, value));
     }
   } catch (const json::exception& error) {
-    file.broken(std::string("has a header that is not what the format says: ") + error.what());
+    file.broken(std::string("has a header that is not what the format says: ") + words_of(error));
   } catch (const std::out_of_range& error) {
-    file.broken(std::string("has a header that is not what the format says: ") + error.what());
+    file.broken(std::string("has a header that is not what the format says: ") + words_of(error));
   }
   const uint64_t data = 8 + header.size();
   check_layout(file, entries, file.size() - data);

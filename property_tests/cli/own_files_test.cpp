@@ -93,6 +93,26 @@ TEST_F(OwnFiles, AreNotWrittenOver) {
     }
 }
 
+// Answers lie in folders of the folder that is named; a plugin and a module are files of a case.
+TEST_F(OwnFiles, NorWhatACaseReads) {
+  const std::string answers = file("answers"), answer = answers + "/case-0/rank-0.in.safetensors";
+  ASSERT_EQ(ringcheck({"export", answers, "--world", "1", "--seq", "8", "--dtype", "float32"}).code, 0);
+  write_text(file("mine.so"), "no library"), write_text(file("mine.py"), "def f(): pass");
+  const auto subject = [](const std::string& text) { return "subject:" + text + "/causal/P1/s8/float32"; };
+  const std::vector<std::pair<Words, std::string>> calls{
+      {{"judge", answers}, answer},
+      {{"verify", "--case", subject("files[" + answers + "]")}, answer},
+      {{"verify", "--case", subject("plugin[" + file("mine.so") + "]")}, file("mine.so")},
+      {{"verify", "--case", subject("python[" + file("mine.py") + ":f]")}, file("mine.py")}};
+  for (auto [words, read] : calls) {
+    const std::string before = read_text(read);
+    words.insert(words.end(), {"--json", read});
+    const Ran ran = ringcheck(words);
+    EXPECT_EQ(ran.code, 2) << read << ran.out;
+    EXPECT_EQ(read_text(read), before);
+  }
+}
+
 TEST_F(OwnFiles, WhatSqliteKeepsBesideAHistoryBelongsToIt) {
   for (const char* beside : {"-wal", "-shm", "-journal"})
     for (const Words& words : {Words{"report", "export", file("h"), "latest", "-o"}, Words{"report", "html", file("h"), "-o"},

@@ -19,6 +19,7 @@ TEST(WordsOf, LeaveOutTheFramesOfLibTorch) {
     EXPECT_EQ(words_of(error), "two shapes");
   }
   EXPECT_EQ(words_of(std::runtime_error("as it is")), "as it is");
+  EXPECT_EQ(words_of(std::runtime_error("[json.exception.type_error.302] type must be string")), "type must be string");
 }
 
 }  // namespace

@@ -58,7 +58,9 @@ TEST(Result, JsonComesBackAsItWas) {
 }
 
 // Every result of verify that is committed is read, whatever its version, and is written again as
+
 // one of this version.
+
 TEST(Result, CommittedResultsAreRead) {
   const auto schema =
       nlohmann::json::parse(read_text(RINGCHECK_SOURCE_DIR "/reports/result.schema.json"));
@@ -125,6 +127,7 @@ TEST(Result, WhatIsWrongNamesItsPart) {
 }
 
 // Read as integers they would be something else.
+
 TEST(Result, CountsThatAreNoneAreRefused) {
   for (const char* where : {"peak_bytes", "forward/messages", "backward/flops", "call/bytes_sent", "sent_to/0"})
     for (const char* number : {"2.5", "-1", "1e30", "9223372036854775808", "-9223372036854775809"}) {
@@ -241,50 +244,6 @@ TEST(Console, EveryFailureComesWithItsCommand) {
   EXPECT_THAT(text, HasSubstr("reproduce: ringcheck verify --case 'ring:p2p/headtail/...'"));
   EXPECT_THAT(text, HasSubstr("3 messages, want 2"));
   EXPECT_THAT(text, HasSubstr("HANG"));
-}
-
-TEST(File, ReadersSeeTheOldOrTheNewFile) {
-  const Folder folder;
-  const std::string path = folder.file("result.json");
-  write_file(path, "old");
-  write_file(path, "new");
-  EXPECT_EQ(read_text(path), "new");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-}
-
-TEST(File, ALinkStaysAndWhatItLeadsToIsWritten) {
-  const Folder folder;
-  namespace fs = std::filesystem;
-  fs::create_directory(folder.file("sub"));
-  fs::create_symlink("sub/one", folder.file("relative"));  // it need not be there
-  fs::create_symlink(folder.file("relative"), folder.file("twice"));
-  check_writable(folder.file("twice"));
-  EXPECT_FALSE(fs::exists(folder.file("sub/one")));
-  write_file(folder.file("twice"), "content");
-  EXPECT_EQ(read_text(folder.file("sub/one")), "content");
-  EXPECT_TRUE(fs::is_symlink(folder.file("relative")) && fs::is_symlink(folder.file("twice")));
-  fs::create_symlink("round", folder.file("round"));
-  EXPECT_THROW(check_writable(folder.file("round")), Unwritable);
-  EXPECT_THROW(write_file(folder.file("round"), "content"), Unwritable);
-  EXPECT_TRUE(fs::is_symlink(folder.file("round")));
-}
-
-TEST(File, UnwritablePathsAreSeenBeforehand) {
-  const Folder folder;
-  EXPECT_THROW(check_writable(folder.path()), Unwritable);
-  EXPECT_THROW(check_writable(folder.file("no/such/folder")), Unwritable);
-  EXPECT_THROW(check_writable(""), Unwritable);
-  EXPECT_NO_THROW(check_writable(folder.file("fine")));
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(File, AFullDiskIsNamed) {
-  try {
-    write_file("/dev/full", "content");
-    ADD_FAILURE() << "it was written";
-  } catch (const Unwritable& error) {
-    EXPECT_THAT(error.what(), HasSubstr("disk is full"));
-  }
 }
 
 }  // namespace

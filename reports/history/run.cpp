@@ -115,7 +115,7 @@ Run run_of_summary(const json& file) try {
   run.id = id_of(run.text);
   return run;
 } catch (const json::exception& error) {
-  throw std::invalid_argument(std::string("it is no summary of results: ") + error.what());
+  throw std::invalid_argument(std::string("it is no summary of results: ") + words_of(error));
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
-#include <cmath>
 #include <limits>
 
+#include "parity/case/task.h"
 #include "parity/case/text.h"
 
 namespace ringcheck::parity {
@@ -29,11 +29,10 @@ Accumulation parse_accumulation(const std::string& text) {
   if (call.arguments.size() != 1)
     throw BadCase("accumulation '" + text + "' does not say after how many terms sums are rounded; " +
                   "want DTYPE[LENGTH], as in bf16[256]");
-  const double length = parse_number(call.arguments[0]);
-  if (!(length >= 1 && length <= static_cast<double>(kLongest)) || length != std::floor(length))
+  const int64_t terms = parse_size(call.arguments[0]);
+  if (terms < 1 || terms > kLongest)
     throw BadCase("accumulation '" + text + "' has a length of " + call.arguments[0] +
                   "; want a whole number from 1 to 2^40");
-  const auto terms = static_cast<int64_t>(length);
   switch (parse_dtype(call.name)) {
     case at::kBFloat16: return kept_in<at::BFloat16>(terms);
     case at::kHalf: return kept_in<at::Half>(terms);

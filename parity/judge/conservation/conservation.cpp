@@ -13,12 +13,11 @@
 namespace ringcheck::parity {
 namespace {
 
-// |difference| / sigma; a NaN or a scale that is not finite is infinite.
+// |difference| / sigma; a NaN or a scale that is not finite is infinite, but where nothing differs: then squares have overflowed.
 at::Tensor z_of(const at::Tensor& difference, const at::Tensor& variance) {
-  const at::Tensor z = at::where(difference.eq(0), 0.0, difference.abs() / variance.sqrt());
-  return at::where(z.isnan() | variance.isfinite().logical_not() |
-                       difference.isfinite().logical_not(),
-                   INFINITY, z);
+  const at::Tensor none = difference.eq(0), z = at::where(none, 0.0, difference.abs() / variance.sqrt());
+  const at::Tensor immeasurable = variance.isnan() | (variance.isinf() & none.logical_not());
+  return at::where(z.isnan() | immeasurable | difference.isfinite().logical_not(), INFINITY, z);
 }
 
 LawVerdict judged(const Law& law) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cp/words.h"
 #include "parity/case/data_family.h"
 #include "parity/case/safetensors.h"
 #include "parity/case/text.h"
@@ -128,7 +129,7 @@ std::vector<Question> read_cases(const std::string& folder, const std::set<std::
     }
   } catch (const json::exception& error) {
     throw BadCase("'" + folder + "' has a manifest that is not what its version says: " +
-                  error.what() + "; give a folder as " + kCases.made_by + " writes it");
+                  words_of(error) + "; give a folder as " + kCases.made_by + " writes it");
   }
   return cases;
 }
