@@ -274,11 +274,8 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
   program.add_option("--merge", options->shards, "plant none: put the results of all shards together")
       ->type_name("FILE")
       ->check(not_empty())
-      ->excludes("--shard", "--sensitivity", "--fault", "--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--jobs",
-                 "--profile");
-  sensitivity->excludes("--fault", "--oracles", "--ask-all", "--device", "--jobs");
-  program.add_flag("--list", options->list, "print the faults, plant none")
-      ->excludes("--sensitivity", "--merge", "--shard", "--profile");
+      ->excludes("--shard", "--sensitivity");
+  program.add_flag("--list", options->list, "print the faults, plant none");
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");
   return [options, oracles] {

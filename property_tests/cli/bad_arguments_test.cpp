@@ -157,8 +157,6 @@ TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
            {{"faults", "--shard", "3/2"}, {"3/2", "1 <= I <= N"}},
            {{"faults", "--trials", "0"}, {"--trials"}},
            {{"faults", "--list", "--trials", "5"}, {"--trials requires --sensitivity", "give that, too"}},
-           {{"faults", "--sensitivity", "--fault", "M13"}, {"--sensitivity", "--fault"}},
-           {{"faults", "--list", "--profile", "smoke"}, {"--list", "--profile"}},
            {{"faults", "--jobs", "1000"}, {"1 to 256"}},
            {{"calibrate", "--seeds", "3", "--contract", file("c")}, {"--seeds", "20"}},
            {{"calibrate", "--contract", ""}, {"names nothing"}},
