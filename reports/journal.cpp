@@ -113,7 +113,7 @@ void add(const json& line, Journaled& known) {
 std::optional<json> parsed(std::string_view line, std::string& why) try {
   return parse_json(line);
 } catch (const std::invalid_argument& error) {
-  why = words_of(error);
+  why = error.what();
   return std::nullopt;
 }
 
@@ -211,7 +211,7 @@ Journaled read_journal(const std::string& text) {
     } catch (const json::exception& error) {
       throw std::invalid_argument("line " + std::to_string(number) + ": " + words_of(error));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument("line " + std::to_string(number) + ": " + words_of(error));
+      throw std::invalid_argument("line " + std::to_string(number) + ": " + error.what());
     }
   }
   if (!known) throw std::invalid_argument("it is empty");

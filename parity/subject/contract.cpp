@@ -18,11 +18,21 @@ namespace ringcheck::parity {
 
 namespace {
 
+// Charts by their cases as they are written today: a part that came after a chart was made has its usual value there.
+nlohmann::json by_case(const nlohmann::json& charts) {
+  nlohmann::json keyed = nlohmann::json::object();
+  for (const auto& [text, chart] : charts.items()) keyed[chart_key(parse_case(text))] = chart;
+  return keyed;
+}
+
 // By file name, parsed once.
 const std::map<std::string, nlohmann::json>& contracts() {
   static const std::map<std::string, nlohmann::json> table = [] {
     std::map<std::string, nlohmann::json> parsed;
-    for (const auto& [file, text] : contract_texts()) parsed[file] = nlohmann::json::parse(text);
+    for (const auto& [file, text] : contract_texts()) {
+      nlohmann::json& contract = parsed[file] = nlohmann::json::parse(text);
+      contract["charts"] = by_case(contract.at("charts"));
+    }
     return parsed;
   }();
   return table;
@@ -146,30 +156,12 @@ std::string chart_key(Case test) {
   return to_text(test);
 }
 
-namespace {
-
-// The charts of a kernel by their cases as they are written today: a part that came after a chart was made has its usual value there.
-const nlohmann::json* chart_in(const std::string& name, const nlohmann::json& charts, const std::string& key) {
-  static std::mutex mutex;
-  static std::map<std::string, std::map<std::string, const nlohmann::json*>> known;
-  const std::lock_guard lock(mutex);
-  auto& by_case = known[name];
-  if (by_case.size() != charts.size()) {
-    by_case.clear();
-    for (const auto& [text, chart] : charts.items()) by_case[chart_key(parse_case(text))] = &chart;
-  }
-  const auto found = by_case.find(key);
-  return found == by_case.end() ? nullptr : found->second;
-}
-
-}  // namespace
-
 std::map<std::string, Chart> charts_of(const Case& test) {
   const nlohmann::json& kernel = contract_json(test.kernel);
   const bool on_gpu = device_type_of(test) != at::kCPU;
   if (on_gpu && kernel.value("architecture", "") != gpu_architecture()) return {};
-  const nlohmann::json* found = chart_in(test.kernel, kernel.at("charts"), chart_key(test));
-  if (found == nullptr) return {};
+  const auto found = kernel.at("charts").find(chart_key(test));
+  if (found == kernel.at("charts").end()) return {};
   std::map<std::string, Chart> charts;
   for (const auto& [tensor, c] : found->items())
     charts[tensor] = {c.at("rms_mean"), c.at("rms_sd"), c.at("bias_mean"), c.at("bias_sd")};

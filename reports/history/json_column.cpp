@@ -17,7 +17,7 @@ nlohmann::json texts_in(const Database& database, const std::string& column, con
     throw std::invalid_argument("it is no object of texts");
   return texts;
 } catch (const std::invalid_argument& error) {
-  throw BadHistory("'" + database.path() + "' is damaged: the JSON of " + of + " cannot be read: " + words_of(error) +
+  throw BadHistory("'" + database.path() + "' is damaged: the JSON of " + of + " cannot be read: " + error.what() +
                    "; add what `ringcheck report export` still gives of its runs to a new history");
 }
 

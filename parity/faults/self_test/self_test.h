@@ -35,7 +35,7 @@ OracleVerdict judge_plainly(const Oracle& oracle, const Evidence& evidence);
 // what is wrong everywhere, and reject NaN in any one slot at which it looks?
 void examine_sample(int64_t sample, const AskOracle& judge, SelfTest& result);
 
-// Does each of these oracles accept what is as far off as it may be, and refuse what is a third farther? Of those whose
+// Does each of these oracles accept what is half as far off as it may be, and refuse what is twice as far? Of those whose
 // limits are known: rows of a tensor, NaN beside where it may be, memory that grows, multiples by a power of two.
 void examine_limits(const std::vector<std::string>& oracles, const AskOracle& judge, SelfTest& result);
 

@@ -11,6 +11,7 @@
 #include "parity/faults/self_test/self_test.h"
 #include "parity/judge/device_test.h"
 #include "parity/judge/runner.h"
+#include "property_tests/parity/faults/said.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -19,12 +20,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-OracleVerdict said(Status status) {
-  OracleVerdict verdict;
-  verdict.status = status;
-  return verdict;
-}
 
 // An oracle that passes everything is seen, whichever it is.
 TEST(SelfTest, SeesAnyOracleThatPassesEverything) {
@@ -107,13 +102,7 @@ TEST(SelfTest, HoldsOraclesToTheirLimits) {
   examine_limits(all_oracles(), judge_plainly, clean);
   EXPECT_THAT(clean.failures, IsEmpty());
   EXPECT_GE(clean.demands, 50);
-  const auto always = [](Status status) {
-    return [=](const Oracle&, const Evidence&) {
-      OracleVerdict verdict;
-      verdict.status = status;
-      return verdict;
-    };
-  };
+  const auto always = [](Status status) { return [=](const Oracle&, const Evidence&) { return said(status); }; };
   examine_limits({"routing"}, always(Status::kPass), blind);
   EXPECT_THAT(blind.failures, Contains(HasSubstr("routing accepts a row of lse")));
   examine_limits({"routing"}, always(Status::kFail), strict);

@@ -17,6 +17,7 @@
 #include "parity/faults/self_test/known_verdicts.h"
 #include "parity/judge/device_test.h"
 #include "parity/judge/runner.h"
+#include "property_tests/parity/faults/said.h"
 #include "reference/tiles/fast_path.h"
 
 namespace ringcheck::parity {
@@ -26,12 +27,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-OracleVerdict said(Status status) {
-  OracleVerdict verdict;
-  verdict.status = status;
-  return verdict;
-}
 
 std::vector<std::string> failures_with(const JudgeArithmetic& arithmetic) {
   SelfTest result;
