@@ -113,9 +113,10 @@ std::string with_fix(const CLI::Error& error) {
   return text + "; say what it takes";
 }
 
-CLI::Validator refusing_empty(const std::string& why) {
-  return {[why](const std::string& text) { return text.empty() ? "got ''" + why + ", or leave the option out" : std::string(); },
-          ""};
+// What is wrong with a number in words; empty: it is decimal.
+std::string why_not_decimal(const std::string& text) {
+  static const std::regex decimal(R"(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)");
+  return std::regex_match(text, decimal) ? "" : "got '" + text + "'; want a number in decimal digits, without a 0, + or space before them";
 }
 
 // A limit as type, text and kind of number say it.
@@ -138,9 +139,11 @@ struct Limits {
 
 }  // namespace
 
-CLI::Validator not_empty() { return refusing_empty(", which names nothing; name one"); }
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? "got '', which names nothing; name one, or leave the option out" : ""; }, ""};
+}
 
-CLI::Validator a_number() { return refusing_empty("; want a number"); }
+CLI::Validator a_number() { return {why_not_decimal, ""}; }
 
 CLI::Validator whole_between(int64_t least, int64_t most) {
   return Limits<int64_t>{least, most, "INT", std::to_string(least), std::to_string(most), "a whole number"}.validator();
@@ -157,14 +160,9 @@ void take_no_value(CLI::App& subcommand) {
 }
 
 void take_decimals(CLI::App& subcommand) {
-  static const std::regex decimal(R"(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)");
-  const auto check = [](const std::string& text) {
-    return std::regex_match(text, decimal) ? std::string()
-                                           : "got '" + text + "'; want decimal digits, without a 0, + or space before them";
-  };
-  for_each_option(subcommand, [&](CLI::Option& option) {
+  for_each_option(subcommand, [](CLI::Option& option) {
     const std::string type = option.get_type_name();
-    if (type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos) option.check(check);
+    if (type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos) option.check(why_not_decimal);
   });
 }
 

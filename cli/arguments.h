@@ -12,7 +12,7 @@ namespace ringcheck::cli {
 // For options that name something: '' is no name.
 CLI::Validator not_empty();
 
-// For options of numbers that need not be there, which CLI11 takes '' for.
+// For options of numbers that need not be there, of a type name of their own. CLI11 takes '' for none, and 0x10 for 16.
 CLI::Validator a_number();
 
 // Numbers of an option: from `least` to `most`, which NaN is not.

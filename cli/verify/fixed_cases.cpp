@@ -40,7 +40,7 @@ void append_regressions(Cases& cases, bool large) {
 // in the own one. What is wrong from the second tile on may be so of some batch entries, heads or groups alone: on the CPU, where
 // a tile is that of every kernel, they take turns.
 void append_tile_edges(Cases& cases, const std::string& device) {
-  constexpr std::array kHeads{"b2/hq4/hkv2/d64", "b3/hq8/hkv1/d32", "b1/hq9/hkv9/d32"};
+  constexpr std::array kHeads{"b2/hq4/hkv2/d64", "b3/hq8/hkv1/d64", "b1/hq9/hkv9/d64"};
   constexpr size_t kTaken = 3;  // of three one, so that all dtypes come in turn
   Case probe;
   probe.device = device;
@@ -49,7 +49,7 @@ void append_tile_edges(Cases& cases, const std::string& device) {
     for (const char* shape : {"causal/s258", "causal/s514", "full/s258", "full/s514", "window[250]/s258",
                               "window[131]/s514"})
       for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
-        const std::string heads = kHeads[device == "cpu" ? own.size() / kTaken % kHeads.size() : 0];
+        const std::string heads = kHeads[own.size() / kTaken % kHeads.size()];
         Case test = parity::parse_case("ring:p2p/contiguous/P2/" + heads + "/" + shape + "/" + dtype);
         test.device = device;
         test.kernel = kernel;
@@ -83,7 +83,7 @@ const std::vector<std::string> kLongPositions{
     "ring:alltoall/striped[1]/window[2]/P2/hq1/hkv1/s2111/d6/fp16/rope:half[10000]",
     "ring:p2p/striped[3]/window[4]/P3/hq2/hkv2/s9000/d8/float64/rope:half[500000,llama3]"};
 
-// What meets seldom on the CPU: tiles behind the first one, or ranks with hundreds of tokens, beside many heads or batch entries, other masks,
+// What meets seldom: tiles behind the first one, or ranks with hundreds of tokens, beside many heads or batch entries, other masks,
 // scales and strategies; a scale of 0 under a kernel of a library; two tokens a rank, a stride apart.
 const std::vector<std::string> kSeldomTogether{
     "ring:p2p/contiguous/causal/P2/hq8/hkv1/s258/d16/float32",
@@ -120,9 +120,9 @@ const std::vector<std::string> kMoreLongPositions{
     "ring:allgather/headtail/window[2]/P8/hq2/hkv1/s4111/d4/bf16/rope:interleaved[100,llama3]",
     "ring:alltoall/striped[3]/window[5]/P2/hq1/hkv1/s2077/d8/float32/rope:interleaved[10000]"};
 
-void append_lists(std::vector<std::string>& texts, const std::string& device) {
-  texts.insert(texts.end(), kManyGroups.begin(), kManyGroups.end());
-  if (device == "cpu") texts.insert(texts.end(), kSeldomTogether.begin(), kSeldomTogether.end());
+void append_lists(std::vector<std::string>& texts) {
+  for (const auto* list : {&kManyGroups, &kSeldomTogether})
+    texts.insert(texts.end(), list->begin(), list->end());
 }
 
 // What stands in a profile whatever is drawn.
@@ -148,14 +148,14 @@ Cases fixed_cases_of_smoke(const std::string& device) {
       "ring:p2p/headtail/docfull[2,4,8]/P2/hq2/hkv1/d16/bf16/snap",  // queries that see unlike numbers of keys
       "gathered/striped[1]/causal/P3/hq2/hkv1/s13/d8/float32"};  // every third query beside all keys
   texts.insert(texts.end(), kLongPositions.begin(), kLongPositions.end());
-  append_lists(texts, device);
+  append_lists(texts);
   return of_every_profile(device, false, texts);
 }
 
 Cases fixed_cases_of_conformance(const std::string& device) {
   std::vector<std::string> texts = kLongPositions;
   texts.insert(texts.end(), kMoreLongPositions.begin(), kMoreLongPositions.end());
-  append_lists(texts, device);
+  append_lists(texts);
   return of_every_profile(device, true, texts);
 }
 

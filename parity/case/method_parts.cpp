@@ -48,8 +48,9 @@ std::string wrong_arguments(const std::string& why, const std::string& name, con
 
 void known_strategy(const std::string& name, const std::string& arguments) {
   if (Strategies::all().contains(name)) return;
-  Words known = names_of(Strategies::all());
-  std::ranges::move(strategies(), std::back_inserter(known));
+  Words known = strategies();
+  for (const std::string& one : names_of(Strategies::all()))
+    if (std::ranges::find(known, one) == known.end()) known.push_back(one);
   throw BadCase(unknown_name("strategy", name + arguments, known));
 }
 
@@ -125,6 +126,8 @@ Part rotation_part() {
     return c.is_ours() && c.arguments.starts_with(":") ? c.arguments.substr(1) : "";
   };
   row.parse = [](Case& c, const std::string& text) {
+    if (!Strategies::at(c.strategy).values().front().starts_with(":"))
+      throw BadCase("rotation '" + text + "': " + c.strategy + " rotates nothing; leave it out, or say another strategy");
     set_strategy(c, c.strategy, ":" + text, Said::kRotation);
   };
   return row;

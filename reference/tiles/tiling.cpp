@@ -15,7 +15,7 @@ Tiling tiling_for(const Inputs& in, int64_t threads) {
   const int64_t seq = in.mask.length, share = (pairs + threads - 1) / threads;
   // Half of the last tile of a causal strip is invisible: short strips, where heads enough fill the GPU.
   const bool many = share * 512 * seq >= 1 << 25;
-  const int64_t all_rows = many ? std::clamp<int64_t>(seq / 16, 512, 2048) : 1024;
+  const int64_t all_rows = many ? std::clamp<int64_t>(seq / 16 * shared, 512, 2048) : 1024;
   const int64_t rows = std::max<int64_t>(1, all_rows / shared), columns = 1 << 15;
   const int64_t short_enough = std::max<int64_t>(1, (1 << 19) / std::max<int64_t>(1, shared * seq));
   const int64_t tile = shared * std::min(rows, seq) * std::min(columns, seq);

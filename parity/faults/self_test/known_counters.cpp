@@ -5,6 +5,8 @@
 #include "parity/faults/self_test/known_truths.h"
 #include "parity/faults/self_test/plain_attention.h"
 #include "parity/judge/expected/expected.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/world.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -65,9 +67,39 @@ void examine_ring(const Case& test, SelfTest& result) {
   }
 }
 
+// Limits that our own runs stay within, and nearly reach. Each pass of each strategy does here what takes it most memory.
+constexpr const char* kMeasured[] = {
+    "ring:p2p/headtail/flash/causal/P3/b2/hq4/hkv2/s384/d32/bf16", "ring:allgather/contiguous/flash/window[70]/P3/b1/hq4/hkv2/s512/d32/float32",
+    "gathered/headtail/flash/causal/P2/b1/hq4/hkv2/s512/d32/fp16", "ulysses/contiguous/flash/window[70]/P2/b1/hq4/hkv2/s512/d32/float32"};
+constexpr double kClose = 0.8;
+constexpr int64_t kSmall = 4096;  // bytes that limits of memory leave out of account
+
+void examine_measured(const char* text, SelfTest& result) {
+  const Case test = parse_case(text);
+  const auto expected = expected_counters(test);
+  const Outcome outcome = solve_on_threads({test}, *ours());
+  for (size_t rank = 0; rank < expected.size(); ++rank) {
+    const RankRecord& used = outcome.ranks.at(rank);
+    const ExpectedCounters& limits = expected[rank];
+    const auto is_close = [&](int64_t found, int64_t limit, int64_t slack, const std::string& what) {
+      result.demand(found <= limit && static_cast<double>(found + slack) >= kClose * static_cast<double>(limit),
+                    c10::str(what, " of rank ", rank, " may be ", limit, " and are ", found, ", in ", text));
+    };
+    is_close(used.peak_bytes, limits.peak_bytes, kSmall, "bytes at most");
+    for (size_t stage = 0; stage < kStages; ++stage) {
+      is_close(used.forward_stock.peaks[stage], limits.forward_stock.peaks[stage], kSmall, c10::str("bytes in stage ", stage, " forward"));
+      is_close(used.backward_stock.peaks[stage], limits.backward_stock.peaks[stage], kSmall, c10::str("bytes in stage ", stage, " backward"));
+    }
+    is_close(used.forward.computed, limits.most_computed.value(), 0, "pairs computed forward");
+    is_close(used.backward.computed, limits.most_computed.value(), 0, "pairs computed backward");
+  }
+}
+
 }  // namespace
 
 void examine_closed_forms(SelfTest& result) {
+  for (const char* text : kMeasured)
+    examine_measured(text, result);
   for (const char* mask :
        {"full", "causal", "window[5]", "doc[5:6,6]", "docfull[5:6,6]", "prefix[4]"})
     examine_ring(

@@ -40,6 +40,8 @@ constexpr Limit kLimits[] = {
     {"equal-keys", kEqualKeys, "lse", 4.11e-15},
     {"head-order", kRandom, "o", 9.22e-15, 0},
     {"key-shift", kRandom, "lse", 3.22e-15, 1},
+    {"rope", "causal/P3/b1/hq2/hkv1/s15/d4/dv4/rope:half[100]/bf16", "q", 0x1p-8},
+    {"rope", "causal/P3/b1/hq2/hkv1/s15/d4/dv4/rope:half[100]/fp16", "k", 0x1p-11},
     {"rope-norms", kTurned, "q", 1.67e-15},
     {"rope-norms", kTurned, "k", 1.67e-15},
     {"routing", "routing/causal/P3/b1/hq2/hkv1/s15/d8/dv4/float64", "lse", 7.8e-16},

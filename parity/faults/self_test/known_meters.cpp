@@ -4,8 +4,10 @@
 #include <c10/util/StringUtil.h>
 
 #include <array>
+#include <tuple>
 #include <vector>
 
+#include "cp/ledger/overlap.h"
 #include "parity/faults/self_test/plain_subject.h"
 #include "parity/faults/self_test/self_test.h"
 #include "parity/subject/world.h"
@@ -149,9 +151,18 @@ class Examination {
   SelfTest& result_;
 };
 
+// Messages from 1 to 2 and from 9 to 12, beside attention from 0 to 10, some of it twice.
+void examine_overlap(SelfTest& result) {
+  const Seconds found = seconds_of({{0, 10}, {2, 3}, {4, 5}}, {{9, 12}, {1, 2}});
+  for (const auto& [name, seconds, known] : {std::tuple("of attention", found.attention, 10.), {"of communication", found.communication, 4.},
+                                             {"of exposed communication", found.exposed, 2.}, {"of overlapped communication", found.overlapped, 2.}})
+    result.demand(seconds == known, c10::str(seconds, " seconds ", name, " are counted, not ", known));
+}
+
 }  // namespace
 
 void examine_meters(SelfTest& result) {
+  examine_overlap(result);
   const Case test = parse_case(kCase);
   const Outcome outcome = solve_on_threads({test}, Wasteful());
   for (size_t rank = 0; rank < outcome.ranks.size(); ++rank)

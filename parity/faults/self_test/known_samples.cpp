@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "parity/faults/self_test/plain_subject.h"
 #include "parity/faults/self_test/self_test.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr const char* kCase = "causal/P3/b1/hq2/hkv1/s15/d4/dv6/float64";
 constexpr int64_t kMost = 7;  // of 15 positions
+constexpr uint64_t kSeeds = 200;
 
 class Examination {
  public:
@@ -35,6 +37,7 @@ class Examination {
                  c10::str("accepted ", named.name, " replaced: ", wrong.how));
       look_at_each_position(named);
     }
+    look_everywhere();
   }
 
  private:
@@ -54,6 +57,14 @@ class Examination {
       demand(judged(wrong) == Status::kFail,
              c10::str("accepted NaN in ", named.name, " at position ", position));
     }
+  }
+  // No position is spared, whatever the seed.
+  void look_everywhere() const {
+    std::set<int64_t> looked_at;
+    for (uint64_t seed = 1; seed <= kSeeds; ++seed)
+      for (const int64_t position : drawn_positions(known_.test.seq, sample_, seed)) looked_at.insert(position);
+    demand(std::ssize(looked_at) == known_.test.seq,
+           c10::str("with ", kSeeds, " seeds looks at ", looked_at.size(), " of ", known_.test.seq, " positions"));
   }
   Status judged(const Outcome& outcome) const {
     const std::vector<Outcome> none;
