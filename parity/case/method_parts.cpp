@@ -127,7 +127,7 @@ Part rotation_part() {
   };
   row.parse = [](Case& c, const std::string& text) {
     if (!Strategies::at(c.strategy).values().front().starts_with(":"))
-      throw BadCase("rotation '" + text + "': " + c.strategy + " rotates nothing; leave it out, or say another strategy");
+      throw BadCase("'" + text + "': " + c.strategy + " rotates nothing; leave it out, or say another strategy");
     set_strategy(c, c.strategy, ":" + text, Said::kRotation);
   };
   return row;

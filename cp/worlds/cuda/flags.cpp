@@ -22,11 +22,19 @@ uint32_t* flag_in(void* memory, Flags::Kind kind, int peer, int peers, int64_t s
   return static_cast<uint32_t*>(memory) + (2 * slot + (kind == Flags::Kind::kFree ? 0 : 1)) * peers + peer;
 }
 
+// Whoever waits is to see what was written before the flag. GPUs that say so need a flush for what peers write.
+unsigned flushing() {
+  int device = 0, can_flush = 0;
+  C10_CUDA_CHECK(cudaGetDevice(&device));
+  C10_CUDA_CHECK(cudaDeviceGetAttribute(&can_flush, cudaDevAttrCanFlushRemoteWrites, device));
+  return can_flush != 0 ? CU_STREAM_WAIT_VALUE_FLUSH : 0;
+}
+
 CUdeviceptr address(const uint32_t* flag) { return reinterpret_cast<CUdeviceptr>(flag); }
 
 }  // namespace
 
-Flags::Flags(int peers) : peers_(peers) {
+Flags::Flags(int peers) : peers_(peers), flush_(flushing()) {
   C10_CUDA_CHECK(cudaMalloc(&memory_, kBytes));
   C10_CUDA_CHECK(cudaMemset(memory_, 0, kBytes));
   C10_CUDA_CHECK(cudaDeviceSynchronize());
@@ -50,7 +58,7 @@ void Flags::Batch::await(const Flags& flags, Kind kind, int peer, uint32_t numbe
   wait.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
   wait.waitValue.address = address(flags.flag(kind, peer, slot));
   wait.waitValue.value = number;
-  wait.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+  wait.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ | flags.flush_;
   if (slot > 0) write(flags.memory_, kind, peer, flags.peers_, 0, slot);
 }
 

@@ -46,6 +46,7 @@ class Flags {
   uint32_t* flag(Kind kind, int peer, int64_t slot) const;
 
   int peers_;
+  unsigned flush_;  // of waits for what peers write
   void* memory_ = nullptr;
 };
 
