@@ -32,6 +32,12 @@ constexpr std::chrono::milliseconds kPatience{2000}, kPause{50};
   throw Unwritable("cannot write the journal '" + path + "': " + why);
 }
 
+// Whoever had the lock may have removed the file, at its end, before it was ours.
+bool is_still(const std::string& path, int descriptor) {
+  struct stat own {}, there {};
+  return ::fstat(descriptor, &own) == 0 && ::stat(path.c_str(), &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
 // A disk that knows no locks holds nobody back.
 bool locks(int descriptor, int how) {
   return ::flock(descriptor, how | LOCK_NB) == 0 || errno != EWOULDBLOCK;
@@ -42,15 +48,16 @@ int opened(const std::string& path) {
   const fs::file_status found = fs::status(path, error);
   if (fs::exists(found) && !fs::is_regular_file(found))
     refuse(path, "it is no regular file; move it away, or name another result");
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor < 0)
-    refuse(path, std::string(std::strerror(errno)) + "; name a result in a folder that may be written to");
   const auto end = std::chrono::steady_clock::now() + kPatience;
   do {
-    if (locks(descriptor, LOCK_EX)) return descriptor;
-    std::this_thread::sleep_for(kPause);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+      refuse(path, std::string(std::strerror(errno)) + "; name a result in a folder that may be written to");
+    const bool locked = locks(descriptor, LOCK_EX);
+    if (locked && is_still(path, descriptor)) return descriptor;
+    ::close(descriptor);
+    if (!locked) std::this_thread::sleep_for(kPause);
   } while (std::chrono::steady_clock::now() < end);
-  ::close(descriptor);
   refuse(path, "another run is writing it; wait for its end, or name another result");
 }
 

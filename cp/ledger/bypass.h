@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "cp/ledger/ledger.h"
 
 // Messages that go round the communicators. What stands in the way of a library (MPI's and NCCL's
@@ -11,10 +13,10 @@ namespace ringcheck {
 
 // For as long as it lives the ledger, which must outlive it, gets what this thread sends round the
 // communicators, and what threads send that are no rank's, where no other rank of the process is
-// witnessed. One a thread.
+// witnessed. One a thread. The world ranks are those of all ranks that answer together.
 class Witnessed {
  public:
-  explicit Witnessed(Ledger& ledger);
+  Witnessed(Ledger& ledger, std::vector<int> world_ranks);
   ~Witnessed();
   Witnessed(const Witnessed&) = delete;
   Witnessed& operator=(const Witnessed&) = delete;
@@ -37,6 +39,8 @@ class BypassingCall {
   explicit BypassingCall(const char* name);
   // False within another call, and where nobody is witnessed: nothing need be told.
   bool counts() const { return counts_; }
+  // The world rank of a rank in a group of so many, of which nothing else is known: -1 where these are not all that answer.
+  static int world_rank(int rank, int group_size);
   // To and from a peer by its world rank, -1 where that is not known. No bytes are no message.
   void sends(int peer, int64_t bytes) const;
   void receives(int peer, int64_t bytes) const;

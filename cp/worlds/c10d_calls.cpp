@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.distributed, counted: whatever backend a process group has, it is asked through operations
 // c10d::* of the dispatcher. A kernel in front of those of the backends, at the one key that every
-// call has, tells of each and passes it on. Not seen: a backend that is called itself. Peers are
-// named by their rank in the process group.
+// call has, tells of each and passes it on. Not seen: a backend that is called itself.
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/library.h>
 
@@ -11,6 +10,8 @@
 
 namespace ringcheck {
 namespace {
+
+constexpr int kAny = -1;  // a message from any rank
 
 // Tensor, Tensor[] or Tensor[][].
 int64_t bytes(const c10::IValue& value) {
@@ -34,6 +35,33 @@ struct Operands {
   int64_t second() const { return bytes(values.at(1)); }
 };
 
+// World ranks of the ranks of a process group, which torch.distributed notes for any but the default one; empty: not noted.
+std::vector<uint64_t> noted_ranks(const c10d::ProcessGroup& group) try {
+  return group.getDefaultBackend()->getBackendOptions()->global_ranks_in_group;
+} catch (const std::exception&) {
+  return {};  // a backend that has no options
+}
+
+// A call within a process group: peers are told by their rank in it.
+class GroupCall {
+ public:
+  GroupCall(const BypassingCall& call, const c10d::ProcessGroup& group)
+      : call_(call), size_(group.getSize()), ranks_(noted_ranks(group)) {}
+
+  void sends(int peer, int64_t bytes) const { call_.sends(world_rank(peer), bytes); }
+  void receives(int peer, int64_t bytes) const { call_.receives(world_rank(peer), bytes); }
+
+ private:
+  int world_rank(int peer) const {
+    if (peer == kAny) return kAny;
+    return ranks_.empty() ? call_.world_rank(peer, size_) : static_cast<int>(ranks_.at(peer));
+  }
+
+  const BypassingCall& call_;
+  int size_;
+  std::vector<uint64_t> ranks_;
+};
+
 // The ranks of the process group beside this one.
 struct Others {
   int rank, size;
@@ -44,54 +72,54 @@ struct Others {
   }
 };
 
-using Tell = void (*)(const BypassingCall& call, const Operands& x, const Others& others);
+using Tell = void (*)(const GroupCall& call, const Operands& x, const Others& others);
 
-void everything_to_all(const BypassingCall& call, const Operands& x, const Others& others) {
+void everything_to_all(const GroupCall& call, const Operands& x, const Others& others) {
   others.each([&](int peer) {
     call.sends(peer, x.first());
     call.receives(peer, x.first());
   });
 }
 
-void gathered(const BypassingCall& call, const Operands& x, const Others& others) {
+void gathered(const GroupCall& call, const Operands& x, const Others& others) {
   others.each([&](int peer) {
     call.sends(peer, x.second());
     call.receives(peer, x.first() / others.size);
   });
 }
 
-void reduced_and_scattered(const BypassingCall& call, const Operands& x, const Others& others) {
+void reduced_and_scattered(const GroupCall& call, const Operands& x, const Others& others) {
   others.each([&](int peer) {
     call.sends(peer, x.second() / others.size);
     call.receives(peer, x.first());
   });
 }
 
-void from_root(const BypassingCall& call, const Operands& x, const Others& others) {
+void from_root(const GroupCall& call, const Operands& x, const Others& others) {
   const int root = x.number("root_rank");
   if (others.rank != root) return call.receives(root, x.first());
   others.each([&](int peer) { call.sends(peer, x.first()); });
 }
 
-void to_root(const BypassingCall& call, const Operands& x, const Others& others) {
+void to_root(const GroupCall& call, const Operands& x, const Others& others) {
   const int root = x.number("root_rank");
   if (others.rank != root) return call.sends(root, x.first());
   others.each([&](int peer) { call.receives(peer, x.first()); });
 }
 
-void gathered_at_root(const BypassingCall& call, const Operands& x, const Others& others) {
+void gathered_at_root(const GroupCall& call, const Operands& x, const Others& others) {
   const int root = x.number("root_rank");
   if (others.rank != root) return call.sends(root, x.second());
   others.each([&](int peer) { call.receives(peer, x.first() / others.size); });
 }
 
-void scattered_by_root(const BypassingCall& call, const Operands& x, const Others& others) {
+void scattered_by_root(const GroupCall& call, const Operands& x, const Others& others) {
   const int root = x.number("root_rank");
   if (others.rank != root) return call.receives(root, x.first());
   others.each([&](int peer) { call.sends(peer, x.second() / others.size); });
 }
 
-void list_to_each(const BypassingCall& call, const Operands& x, const Others& others) {
+void list_to_each(const GroupCall& call, const Operands& x, const Others& others) {
   others.each([&](int peer) {
     call.sends(peer, bytes(x.at("input_tensors").toListRef().at(peer)));
     call.receives(peer, bytes(x.at("output_tensors").toListRef().at(peer)));
@@ -105,7 +133,7 @@ int64_t part(const at::Tensor& whole, const std::vector<int64_t>& rows, int rank
   return whole.size(0) == 0 ? 0 : all / whole.size(0) * rows.at(rank);
 }
 
-void rows_to_each(const BypassingCall& call, const Operands& x, const Others& others) {
+void rows_to_each(const GroupCall& call, const Operands& x, const Others& others) {
   const auto out = x.at("output_split_sizes").toIntVector();
   const auto in = x.at("input_split_sizes").toIntVector();
   others.each([&](int peer) {
@@ -114,14 +142,14 @@ void rows_to_each(const BypassingCall& call, const Operands& x, const Others& ot
   });
 }
 
-void sent(const BypassingCall& call, const Operands& x, const Others&) {
+void sent(const GroupCall& call, const Operands& x, const Others&) {
   call.sends(x.number("dst"), x.first());
 }
-void received(const BypassingCall& call, const Operands& x, const Others&) {
+void received(const GroupCall& call, const Operands& x, const Others&) {
   call.receives(x.number("src"), x.first());
 }
-void received_from_any(const BypassingCall& call, const Operands& x, const Others&) {
-  call.receives(-1, x.first());
+void received_from_any(const GroupCall& call, const Operands& x, const Others&) {
+  call.receives(kAny, x.first());
 }
 
 struct Told {
@@ -151,7 +179,7 @@ constexpr Told kTold[] = {
 void tell_of(const BypassingCall& call, const Operands& x, Tell tell) {
   if (!call.counts()) return;
   const auto group = x.at("process_group").toCustomClass<c10d::ProcessGroup>();
-  tell(call, x, {group->getRank(), group->getSize()});
+  tell({call, *group}, x, {group->getRank(), group->getSize()});
 }
 
 template <size_t kIndex>

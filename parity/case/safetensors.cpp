@@ -3,6 +3,7 @@
 #include "parity/case/safetensors.h"
 
 #include <ATen/ATen.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -224,28 +225,47 @@ std::string written_header(const std::string& path, const Safetensors& content) 
   return text;
 }
 
+// What is written beside a file, until it is renamed: gone unless that was done.
+class Beside {
+ public:
+  explicit Beside(const std::string& path) : path_(path), name_(path + ".tmp" + std::to_string(::getpid())) {}
+  ~Beside() {
+    if (!renamed_) std::remove(name_.c_str());
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  const std::string& name() const { return name_; }
+  // Once all of it is on the disk.
+  bool rename() {
+    const int descriptor = ::open(name_.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool is_on_disk = descriptor >= 0 && ::fsync(descriptor) == 0;
+    if (descriptor >= 0) ::close(descriptor);
+    return renamed_ = is_on_disk && std::rename(name_.c_str(), path_.c_str()) == 0;
+  }
+
+ private:
+  std::string path_, name_;
+  bool renamed_ = false;
+};
+
 }  // namespace
 
 void write_safetensors(const std::string& path, const Safetensors& content) {
   const std::string header = written_header(path, content);
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    const uint64_t length = header.size();
-    stream.write(reinterpret_cast<const char*>(&length), 8);
-    stream.write(header.data(), static_cast<std::streamsize>(header.size()));
-    for (const auto& [name, tensor] : content.tensors) {
-      const at::Tensor flat = tensor.cpu().contiguous();
-      stream.write(static_cast<const char*>(flat.const_data_ptr()),
-                   static_cast<std::streamsize>(flat.nbytes()));
-    }
-    stream.close();
-    if (stream && std::rename(temporary.c_str(), path.c_str()) == 0)
-      return;
+  Beside beside(path);
+  std::ofstream stream(beside.name(), std::ios::binary);
+  const uint64_t length = header.size();
+  stream.write(reinterpret_cast<const char*>(&length), 8);
+  stream.write(header.data(), static_cast<std::streamsize>(header.size()));
+  for (const auto& [name, tensor] : content.tensors) {
+    const at::Tensor flat = tensor.cpu().contiguous();
+    stream.write(static_cast<const char*>(flat.const_data_ptr()),
+                 static_cast<std::streamsize>(flat.nbytes()));
   }
-  const std::string why = std::strerror(errno);
-  std::remove(temporary.c_str());
-  fail(path, "cannot be written: " + why, "name a file in a folder that may be written to");
+  stream.close();
+  if (!stream || !beside.rename())
+    fail(path, std::string("cannot be written: ") + std::strerror(errno), "name a file in a folder that may be written to");
 }
 
 }  // namespace ringcheck::parity

@@ -34,6 +34,12 @@ class ToldTwice final : public c10::MemoryReportingInfoBase {
   c10::MemoryReportingInfoBase* around_;
 };
 
+std::vector<int> world_ranks(const Communicator& comm) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < comm.size(); ++rank) ranks.push_back(comm.world_rank(rank));
+  return ranks;
+}
+
 // By rank of the communicator; peers that are none of its ranks are left out.
 void enter_peers(const Communicator& comm, const Traffic& traffic, RankRecord& record) {
   record.sent_to.resize(comm.size());
@@ -94,7 +100,7 @@ RankOutput one_call(const Run& run, Communicator& world, const Subject& subject,
   {
     const c10::DebugInfoGuard metered(c10::DebugInfoKind::PROFILER_STATE,
                                       std::make_shared<ToldTwice>(meter));
-    const Witnessed witnessed(ledger);
+    const Witnessed witnessed(ledger, world_ranks(world));
     output = subject.run(world, run.test, input);
   }
   output.record = counted(world, run.test.kv_heads, ledger.traffic().since(before), *meter);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's entry points, counted: whoever calls ncclSend in a process that has loaded this library,
 // LibTorch's process groups and plug-ins alike, calls ours, which counts and calls NCCL's own under
-// its profiling name. Collectives count as the messages that would carry them directly, and peers
-// are named by their rank in NCCL's communicator.
+// its profiling name. Collectives count as the messages that would carry them directly. Who the peers
+// are in the world is not known of a communicator of some of its ranks.
 #include <nccl.h>
 
 #include "cp/ledger/bypass.h"
@@ -34,10 +34,10 @@ class Call {
     ncclCommCount(comm, &size_);
   }
   void sends(int peer) const {
-    if (peer != rank_) call_.sends(peer, bytes_);
+    if (peer != rank_) call_.sends(call_.world_rank(peer, size_), bytes_);
   }
   void receives(int peer) const {
-    if (peer != rank_) call_.receives(peer, bytes_);
+    if (peer != rank_) call_.receives(call_.world_rank(peer, size_), bytes_);
   }
   void to_all() const {
     for (int peer = 0; peer < size_; ++peer) {

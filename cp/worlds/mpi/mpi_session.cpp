@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
+#include <stdexcept>
 
 #include "cp/worlds/mpi/mpi_communicator.h"
 #include "cp/worlds/mpi_library.h"
@@ -12,7 +13,11 @@ namespace {
 class LoadedMpiSession final : public Session {
  public:
   LoadedMpiSession() {
-    int initialised = 0;
+    int initialised = 0, finalised = 0;
+    check_mpi(MPI_Finalized(&finalised));
+    if (finalised != 0)
+      throw std::runtime_error("MPI is finalised in this process and cannot be initialised again; a program that verifies more than "
+                               "once calls MPI_Init before the first time and MPI_Finalize after the last");
     check_mpi(MPI_Initialized(&initialised));
     own_ = initialised == 0;
     if (own_) check_mpi(MPI_Init(nullptr, nullptr));

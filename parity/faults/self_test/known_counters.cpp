@@ -67,7 +67,7 @@ void examine_ring(const Case& test, SelfTest& result) {
   }
 }
 
-// Limits that our own runs stay within, and nearly reach. Each pass of each strategy does here what takes it most memory.
+// Runs of ours that stay within their limits, and nearly reach them.
 constexpr const char* kMeasured[] = {
     "ring:p2p/headtail/flash/causal/P3/b2/hq4/hkv2/s384/d32/bf16", "ring:allgather/contiguous/flash/window[70]/P3/b1/hq4/hkv2/s512/d32/float32",
     "gathered/headtail/flash/causal/P2/b1/hq4/hkv2/s512/d32/fp16", "ulysses/contiguous/flash/window[70]/P2/b1/hq4/hkv2/s512/d32/float32"};

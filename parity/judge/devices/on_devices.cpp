@@ -63,10 +63,11 @@ void on_devices(const std::vector<at::Device>& devices, int64_t count,
       next = count;
     }
   };
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < std::min<size_t>(devices.size(), count); ++i)
-    threads.emplace_back(run, devices[i], i);
-  for (std::thread& thread : threads) thread.join();
+  {
+    std::vector<std::jthread> threads;  // joined also where the system has no further one
+    for (size_t i = 0; i < std::min<size_t>(devices.size(), count); ++i)
+      threads.emplace_back(run, devices[i], i);
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -14,7 +14,7 @@ void send(int64_t bytes) { BypassingCall("send").sends(1, bytes); }
 TEST(Bypass, GoesToTheLedgerOfItsRank) {
   Ledger ledgers[2];
   const auto rank = [&](int r) {
-    const Witnessed witnessed(ledgers[r]);
+    const Witnessed witnessed(ledgers[r], {0, 1});
     const Ledger::Scope scope(ledgers[r], Phase::kForward);
     send(10 + r);
     BypassingCall("receive").receives(3, 100);
@@ -31,7 +31,7 @@ TEST(Bypass, GoesToTheLedgerOfItsRank) {
 // Nobody knows when it is waited for: no overlap is told, and nothing is missed.
 TEST(Bypass, IsNotWaitedForByAnybodyKnown) {
   Ledger ledger;
-  const Witnessed witnessed(ledger);
+  const Witnessed witnessed(ledger, {0, 2, 5});
   {
     const Ledger::Scope scope(ledger, Phase::kForward);
     send(10);
@@ -42,10 +42,18 @@ TEST(Bypass, IsNotWaitedForByAnybodyKnown) {
   EXPECT_EQ(ledger.sum(Phase::kBackward).overlapped, 0);
 }
 
+// A group of some ranks, of which nobody says which: of its peers nothing is known.
+TEST(Bypass, KnowsPeersOfGroupsOfAllRanks) {
+  Ledger ledger;
+  const Witnessed witnessed(ledger, {0, 2, 5});
+  EXPECT_EQ(BypassingCall::world_rank(2, 3), 5);
+  EXPECT_EQ(BypassingCall::world_rank(1, 2), -1);
+}
+
 // A library that calls itself, or is called by a communicator that books its messages, counts once.
 TEST(Bypass, CountsTheOuterCallAlone) {
   Ledger ledger;
-  const Witnessed witnessed(ledger);
+  const Witnessed witnessed(ledger, {0, 2, 5});
   {
     const BypassingCall outer("broadcast");
     outer.sends(1, 5);
@@ -65,11 +73,11 @@ TEST(Bypass, CountsTheOuterCallAlone) {
 // Threads of the only rank are its own; of several ranks nobody knows whose they are.
 TEST(Bypass, OtherThreadsAreThoseOfTheOnlyRank) {
   Ledger only, other;
-  const Witnessed witnessed(only);
+  const Witnessed witnessed(only, {0, 1});
   std::jthread([] { send(10); }).join();
   EXPECT_EQ(only.traffic().bytes_sent, 10);
   std::jthread([&] {
-    const Witnessed second(other);
+    const Witnessed second(other, {0, 1});
     std::jthread([] { send(100); }).join();
   }).join();
   EXPECT_EQ(only.traffic().bytes_sent + other.traffic().bytes_sent, 10);
@@ -77,7 +85,7 @@ TEST(Bypass, OtherThreadsAreThoseOfTheOnlyRank) {
 
 TEST(Bypass, NobodyIsToldWhereNobodyIsWitnessed) {
   Ledger ledger;
-  { const Witnessed witnessed(ledger); }
+  { const Witnessed witnessed(ledger, {0, 2, 5}); }
   EXPECT_FALSE(BypassingCall("send").counts());
   send(10);
   EXPECT_EQ(ledger.traffic().bytes_sent, 0);

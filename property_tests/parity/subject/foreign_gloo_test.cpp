@@ -43,11 +43,14 @@ using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
 // The process groups of ranks that are threads. They live until all ranks have left.
 class Gloo {
  public:
-  Group join(int rank, int size) {
+  // As torch.distributed makes them: of some ranks it notes their world ranks.
+  Group join(int rank, int size, const std::vector<uint64_t>& world_ranks = {}) {
     auto options = c10d::ProcessGroupGloo::Options::create_default(std::chrono::seconds(30));
+    options->global_ranks_in_group = world_ranks;
     auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(store_, rank, size, options);
     auto group = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);
     group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, backend);
+    group->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
     const std::lock_guard lock(mutex_);
     groups_.push_back(group);
     return group;
@@ -109,7 +112,7 @@ TEST(ForeignGloo, CollectivesAreCounted) {
   run({kRanks, std::chrono::seconds(60), {}, at::kCPU}, [&](Communicator& comm) {
     const Group group = gloo.join(comm.rank(), comm.size());
     Ledger ledger;
-    const Witnessed witnessed(ledger);
+    const Witnessed witnessed(ledger, {0, 1, 2});
     std::vector<at::Tensor> own{at::ones({kBytes}, at::kByte)};
     std::vector<at::Tensor> all;
     for (int rank = 0; rank < kRanks; ++rank) all.push_back(at::empty_like(own[0]));
@@ -123,6 +126,24 @@ TEST(ForeignGloo, CollectivesAreCounted) {
     EXPECT_EQ(traffic[rank].bytes_sent, kBytes * (2 * 2 + (rank == 0 ? 2 : 0))) << rank;
     EXPECT_EQ(traffic[rank].bytes_received, kBytes * (2 * 2 + (rank == 0 ? 0 : 1))) << rank;
   }
+}
+
+// A rank of a group of some is not of that number in the world.
+TEST(ForeignGloo, PeersAreThoseOfTheWorld) {
+  constexpr int kBytes = 40;
+  const std::vector<uint64_t> kMembers{1, 3};
+  Gloo gloo;
+  std::vector<Traffic> traffic(kMembers.size());
+  run({static_cast<int>(kMembers.size()), std::chrono::seconds(60), {}, at::kCPU}, [&](Communicator& comm) {
+    const Group group = gloo.join(comm.rank(), comm.size(), kMembers);
+    Ledger ledger;
+    const Witnessed witnessed(ledger, {0, 1, 2, 3});
+    std::vector<at::Tensor> own{at::ones({kBytes}, at::kByte)};
+    group->broadcast(own)->wait();
+    traffic[comm.rank()] = ledger.traffic();
+  });
+  EXPECT_EQ(traffic[0].peers.at(3).sent, kBytes);
+  EXPECT_EQ(traffic[1].peers.at(1).received, kBytes);
 }
 
 }  // namespace
