@@ -9,7 +9,7 @@
 set -euo pipefail
 cd -- "${1:-$(dirname -- "${BASH_SOURCE[0]}")/..}"
 shopt -s extglob
-folders='bench|ci|cli|cmake|cp|docs|kernels|parity|property_tests|reference|reports'
+folders=$(find . -mindepth 1 -maxdepth 1 -type d ! -name '.*' ! -name 'build*' -printf '%f\n' | sort | paste -sd '|')
 quoted=$'\x60[^\x60]+\x60'
 pages=(README.md docs/*.md)
 count=0 wrong=0

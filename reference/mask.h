@@ -95,8 +95,9 @@ inline bool is_token(const Mask& mask, int64_t slot) {
   return packed == nullptr || place(*packed, slot).is_token;
 }
 
-// May the query at position q attend to the key at position k? This predicate is the only thing
-// that the implementation under test and the reference share.
+// May the query at position q attend to the key at position k? This predicate, and place(), on which it stands and
+// by which both rotate, are all that the implementation under test and the reference share: the self-test before
+// every run holds both against tables of its own (parity/faults/self_test/plain_attention.cpp).
 inline bool visible(const Mask& mask, int64_t q, int64_t k) {
   return is_token(mask, q) && is_token(mask, k) &&
          std::visit([&](const auto& kind) { return kind(q, k); }, mask.kind);

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "bench/guarded.h"
 #include "cli/environment.h"
 #include "cli/to_result.h"
 #include "cp/clock.h"
@@ -111,16 +112,5 @@ int main(int argc, char** argv) {
   program.add_option("--calls", options.calls, "timed calls of each case")->check(CLI::Range(1, 10000));
   program.add_option("--json", options.json, "where to write what is printed");
   CLI11_PARSE(program, argc, argv);
-  try {
-    return ringcheck::bench::run(options);
-  } catch (const ringcheck::parity::BadCase& error) {
-    std::cerr << "ringcheck_python_door: " << error.what() << "\n";
-    return 2;
-  } catch (const ringcheck::reports::Unwritable& error) {
-    std::cerr << "ringcheck_python_door: " << error.what() << "\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "ringcheck_python_door: " << error.what() << std::endl;
-    return 5;
-  }
+  return ringcheck::bench::guarded("ringcheck_python_door", [&] { return ringcheck::bench::run(options); });
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "bench/guarded.h"
 #include "bench/scaling/judged.h"
 #include "bench/scaling/options.h"
 #include "bench/scaling/scaled.h"
@@ -185,22 +186,5 @@ int main(int argc, char** argv) {
     return program.exit(error) == 0 ? 0 : 2;
   }
   options.figures_given = figures->count() > 0;
-  try {
-    return ringcheck::bench::run(options);
-  } catch (const ringcheck::parity::BadCase& error) {
-    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
-    return 2;
-  } catch (const ringcheck::cli::UsageError& error) {
-    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
-    return 2;
-  } catch (const ringcheck::BadLaunch& error) {
-    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
-    return 2;
-  } catch (const ringcheck::reports::Unwritable& error) {
-    std::cerr << "ringcheck_scaling: " << error.what() << "\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
-    return 5;
-  }
+  return ringcheck::bench::guarded("ringcheck_scaling", [&] { return ringcheck::bench::run(options); });
 }

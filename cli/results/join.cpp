@@ -60,7 +60,8 @@ int run(const Words& words) {
 
 const ReportCommands::Add add("join", {[](CLI::App& program) {
   auto words = std::make_shared<Words>();
-  program.description("makes one result of runs of one program: of the same cases, with the median of each run as a sample, or of different ones, side by side");
+  program.description("makes one result of runs of one program: of the same cases, with the median of each run as a sample, "
+                      "or of different ones, side by side");
   program.add_option("-o,--output", words->output, "the result; - is stdout")->required()->check(not_empty());
   program.add_option("RESULT", words->results, "of any program's --json")->required();
   return [words] { return run(*words); };

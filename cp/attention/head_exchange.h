@@ -20,12 +20,12 @@ struct Exchanged {
 };
 
 // Heads for positions, by an all-to-all of each tensor (Jacobs et al., DeepSpeed-Ulysses, 2023,
-// section 3.1), in G groups: rank r of P gets of group g the heads [r G + g, r G + g + 1) heads / (P G)
-// of the whole sequence. The tensors of a call travel together, in a message for each tensor, peer
-// and entry of the batch, which is sent from the shard, or received into it, without a copy; and at the
-// other end, where shards are straight stretches of the sequence, from its place there or into it. Else it
-// goes through a buffer, and is put in order beside the computation, as the own part always is. Both are
-// collective, and done when what they return has been waited for; until then the tensors are held.
+// section 3.1), in G groups: of group g rank r of P gets the heads [(r G + g) n, (r G + g + 1) n), where
+// n = heads / (P G), of the whole sequence. The tensors of a call travel together, in a message for each
+// tensor, peer and entry of the batch. A shard is sent from, or received into, without a copy. So is a
+// sequence where shards are straight stretches of it; elsewhere its end of a message is a buffer, which is
+// put in order beside the computation, as the own part always is. Both functions are collective, and done
+// when what they return has been waited for; until then the tensors are held.
 class HeadExchange {
  public:
   explicit HeadExchange(Communicator& comm, int64_t groups = 1)

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cp/attention/head_groups.h"
 
-#include <charconv>
-#include <stdexcept>
-
 namespace ringcheck {
 namespace {
 
@@ -19,20 +16,6 @@ at::Tensor group_of(const at::Tensor& x, int64_t group, int64_t heads) {
 }
 
 }  // namespace
-
-std::optional<int64_t> parse_groups(const std::string& strategy, std::string_view arguments) {
-  if (arguments.empty()) return std::nullopt;
-  int64_t groups = 0;
-  const bool bracketed = arguments.size() > 2 && arguments.front() == '[' && arguments.back() == ']';
-  const char* end = arguments.data() + arguments.size() - 1;
-  if (bracketed) {
-    const auto [behind, error] = std::from_chars(arguments.data() + 1, end, groups);
-    if (error == std::errc() && behind == end && groups >= 1) return groups;
-  }
-  throw std::invalid_argument("'" + strategy + std::string(arguments) + "': " + strategy +
-                              " takes into how many groups, at least 1, key-value heads go; use " +
-                              strategy + " or " + strategy + "[2]");
-}
 
 GatheredHeads::GatheredHeads(Communicator& comm, const SequenceOrder& order, const KvBlock& own,
                              int64_t groups)

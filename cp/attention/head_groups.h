@@ -3,8 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cp/attention/kv_block.h"
@@ -13,12 +11,8 @@
 
 namespace ringcheck {
 
-// The arguments of a strategy that attends heads in groups, "" or "[N]": N, or nothing. Throws
-// std::invalid_argument: value, limit, fix.
-std::optional<int64_t> parse_groups(const std::string& strategy, std::string_view arguments);
-
 // K and V of all ranks in the order of the sequence, a group of heads at a time: while one group is
-// attended the next is under way, so that two groups are held and never all of K and V (all-gather
+// attended the next is under way, so that two groups are held and, of three and more, never all of K and V (all-gather
 // context parallelism: Dubey et al., The Llama 3 Herd of Models, 2024, section 3.3.2). Collective.
 //
 //   GatheredHeads heads(comm, order, own, groups);

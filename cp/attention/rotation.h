@@ -37,7 +37,7 @@ class Rotation {
 class GradientCarrier {
  public:
   virtual ~GradientCarrier() = default;
-  // The gradients, in accumulation type, of the block that the rotation handed out last:
+  // The gradients, as the kernel returns them, of the block that the rotation handed out last:
   // dk [batch, kv_heads, slots, dim], dv [batch, kv_heads, slots, dim_v].
   virtual void add(const at::Tensor& dk, const at::Tensor& dv) = 0;
   // After the last block: the finished gradients of the own block.

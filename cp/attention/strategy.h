@@ -15,16 +15,16 @@
 
 namespace ringcheck {
 
-// One way to spread attention over the ranks of a communicator: a forward pass and, afterwards,
-// its backward pass, any number of times. May keep state from one to the other. Collective.
+// One way to spread attention over the ranks of a communicator: one forward pass and, afterwards, its
+// backward pass, any number of times. May keep state of the one for the others. Collective.
 class Strategy {
  public:
   virtual ~Strategy() = default;
   // Of this rank's queries over the keys of all ranks; out in accumulation type, or rounded to the
   // dtype of q where nothing more is added to it.
   virtual Partial forward(const QBlock& q, const KvBlock& own) = 0;
-  // Gradients of this rank's q, k and v, the terms of all ranks included, in accumulation type; or
-  // as those of the inputs, of a strategy that finishes them.
+  // Gradients of this rank's q, k and v, the terms of all ranks included, in accumulation type, or in the
+  // dtype of the inputs where the kernel returns them so or the strategy finishes them.
   virtual Gradients backward(const QBlock& q, const KvBlock& own, const Saved& saved) = 0;
 };
 

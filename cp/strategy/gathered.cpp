@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cp/attention/group_arguments.h"
 #include "cp/attention/head_groups.h"
 #include "cp/attention/recorded_kernel.h"
 #include "cp/attention/strategy.h"

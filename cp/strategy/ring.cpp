@@ -69,7 +69,7 @@ std::string names_of_rotations() {
   return names;
 }
 
-// ":NAME" or ":NAME[keep]"; where no rotation is named, PyTorch's.
+// ":NAME" or ":NAME[keep]"; where no rotation is named, all-to-all.
 Arguments parse(std::string_view text) {
   if (text.empty()) return {"alltoall", {}};
   if (!text.starts_with(':'))

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "cp/attention/group_arguments.h"
 #include "cp/attention/head_exchange.h"
-#include "cp/attention/head_groups.h"
 #include "cp/attention/recorded_kernel.h"
 #include "cp/attention/strategy.h"
 
@@ -30,19 +30,19 @@ at::Tensor alone_in_memory(const at::Tensor& x) {
 class Ulysses final : public Strategy {
  public:
   Ulysses(Communicator& comm, const Plan& plan, int64_t groups)
-      : comm_(comm), kernel_(plan, comm.ledger()), finished_(plan.finished), count_(groups),
+      : comm_(comm), kernel_(plan, comm.ledger()), finished_(plan.finished), groups_(groups),
         exchange_(comm, groups), queries_(plan.layout.queries, plan.scores.mask.length),
         keys_(plan.layout.keys, plan.scores.mask.length) {}
 
   Partial forward(const QBlock& q, const KvBlock& own) override {
     if (comm_.size() == 1) return rounded(kernel_.forward(q, own), own.shape.dtype);
-    groups_.clear();
+    heads_.clear();
     Partial home;
     Pending arrival = bring(q, own), leaving;
-    for (int64_t group = 0; group < count_; ++group) {
+    for (int64_t group = 0; group < groups_; ++group) {
       arrival.wait();
-      if (group + 1 < count_) arrival = bring(q, own);
-      Heads& heads = groups_[group];
+      if (group + 1 < groups_) arrival = bring(q, own);
+      Heads& heads = heads_[group];
       attend(heads, own.shape.dtype);
       if (group == 0) home = shards_like(heads, q);
       leaving.wait();
@@ -60,11 +60,11 @@ class Ulysses final : public Strategy {
     PackedKv home;
     OfO coming = bring(saved, 0);
     Pending leaving;
-    for (int64_t group = 0; group < count_; ++group) {
+    for (int64_t group = 0; group < groups_; ++group) {
       coming.arrival.wait();
       OfO of_o = std::exchange(coming, {});
-      if (group + 1 < count_) coming = bring(saved, group + 1);
-      const Heads& heads = groups_[group];
+      if (group + 1 < groups_) coming = bring(saved, group + 1);
+      const Heads& heads = heads_[group];
       const Gradients whole = finished(by_heads(heads, of_o), heads.q, heads.kv);
       if (group == 0) {
         home = {comm_.buffer(own.shape.elements(), own.shape.dtype, MemoryTag::kTraveller), own.shape};
@@ -113,23 +113,23 @@ class Ulysses final : public Strategy {
   // [batch, heads, slots, ...] to [batch, heads / (P G), length, ...], without a value
   at::Tensor sequence_of(const at::Tensor& shard, const SequenceOrder& order) const {
     auto sizes = shard.sizes().vec();
-    sizes[1] /= comm_.size() * count_;
+    sizes[1] /= comm_.size() * groups_;
     sizes[2] = order.length();
     return at::empty(sizes, shard.options());
   }
 
   // The next group.
   Pending bring(const QBlock& q, const KvBlock& own) {
-    const auto group = static_cast<int64_t>(groups_.size());
+    const auto group = static_cast<int64_t>(heads_.size());
     KvBlock kv;
     kv.shape = own.shape;
-    kv.shape.heads /= comm_.size() * count_;
+    kv.shape.heads /= comm_.size() * groups_;
     kv.shape.slots = keys_.length();
     kv.packed = comm_.buffer(kv.shape.elements(), kv.shape.dtype, MemoryTag::kKv);
     kv.positions = keys_.positions();
-    kv.heads = {(comm_.rank() * count_ + group) * kv.shape.heads, kv.shape.heads};
+    kv.heads = {(comm_.rank() * groups_ + group) * kv.shape.heads, kv.shape.heads};
     const at::Tensor queries = sequence_of(q.q, queries_);
-    groups_.push_back({{queries, queries_.positions()}, kv, {}, {}});
+    heads_.push_back({{queries, queries_.positions()}, kv, {}, {}});
     return exchange_.to_sequences({{q.q, queries, queries_},
                                    {own.k(), kv.k(), keys_, MemoryTag::kKv},
                                    {own.v(), kv.v(), keys_, MemoryTag::kKv}},
@@ -156,7 +156,7 @@ class Ulysses final : public Strategy {
     return of_o;
   }
 
-  // Takes what is needed no longer.
+  // `taken` is gone before its memory is needed for what follows.
   Gradients by_heads(const Heads& heads, OfO& taken) {
     const OfO of_o = std::exchange(taken, {});
     return kernel_.backward(heads.q, heads.kv, {heads.o, heads.lse, {}, of_o.d_o});
@@ -165,10 +165,10 @@ class Ulysses final : public Strategy {
   Communicator& comm_;
   RecordedKernel kernel_;
   decltype(Plan::finished) finished_;
-  int64_t count_;  // of groups
+  int64_t groups_;
   HeadExchange exchange_;
   SequenceOrder queries_, keys_;
-  std::vector<Heads> groups_;
+  std::vector<Heads> heads_;  // of each group
 };
 
 // "" is one group, as in the paper.

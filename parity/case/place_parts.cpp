@@ -35,7 +35,7 @@ Part world_part() {
 
 std::vector<Part> place_parts() {
   return {name_part("world_kind", "world-kind",
-                    "thread: ranks in one process; mpi: a process a rank, over NCCL on GPUs",
+                    "thread: ranks in one process; mpi: a process a rank, whoever launched them (on GPUs: --transport)",
                     &Case::world_kind,
                     [] { return std::vector<std::string>{"thread", "mpi"}; }),
           name_part("device", "device", "cpu, cuda", &Case::device,

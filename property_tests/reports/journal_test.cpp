@@ -5,8 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "property_tests/cli/program.h"
 #include "property_tests/reports/full_result.h"
@@ -162,6 +165,22 @@ TEST_F(JournalTest, HasOneWriter) {
   EXPECT_EQ(Journal(path()).earlier(), "");  // empty: nothing to keep
   std::filesystem::create_directory(folder_.file("folder"));
   EXPECT_THROW(Journal{folder_.file("folder")}, Unwritable);
+}
+
+// What an earlier run leaves may still be at its journal, and removes it at its end: the next one waits, and writes
+// into a file that is there.
+TEST_F(JournalTest, WaitsForAWriterThatEndsWell) {
+  auto earlier = std::make_unique<Journal>(path());
+  earlier->head(full_result());
+  const std::jthread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    earlier->remove();
+    earlier.reset();
+  });
+  Journal next(path());
+  EXPECT_EQ(next.earlier(), "");
+  next.head(full_result());
+  EXPECT_FALSE(read_text(path()).empty());
 }
 
 }  // namespace

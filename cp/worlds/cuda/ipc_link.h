@@ -29,8 +29,9 @@ namespace ringcheck {
 // flags once the buffer is free. The sender, once it has a message for the invitation, has a stream of
 // its own wait for that number, copy into the receiver's memory by a copy engine, and write a number
 // to the receiver's flags; then it tells the receiver's host, which lets its stream wait for that
-// number. What one transfer receives from a peer has one number, and so has what it sends to it. So each stream waits only for work that another host has queued already, whatever streams
-// share a queue of the GPU, and no host waits for a GPU.
+// number. What one transfer receives from a peer has one number, and so has what it sends to it. So each
+// stream waits only for work that another host has queued already, whatever streams share a queue of the
+// GPU, and no host waits for a GPU.
 //
 // Messages that a graph is to hold ("kept") are so on both of their ranks, whose hosts meet in the same way while they
 // make it. At a replay they do not, and a stream may wait for what another rank has not queued yet, in front of

@@ -96,7 +96,8 @@ class IpcCommunicator final : public GpuTransport {
     for (Half& half : posting.receives) {
       const bool first = invited.insert(half.peer).second, last = --expected[half.peer] == 0;
       const IpcLink::Id id = id_of(half, received_);
-      incoming.emplace_back(id, std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{half.data, pieces_of(half.data, half.in_pieces), first, last, flight->kept > 0}));
+      incoming.emplace_back(id, std::make_shared<IpcLink::Incoming>(IpcLink::Incoming{
+                                    half.data, pieces_of(half.data, half.in_pieces), first, last, flight->kept > 0}));
       flight->receives.push_back({std::move(half), id, incoming.back().second});
     }
     if (!incoming.empty()) flight->told = link_->receive(incoming, here);
