@@ -35,7 +35,7 @@ void append_regressions(Cases& cases, bool large) {
       append(cases, {entry.text});
 }
 
-// Shards of a slot more than the tiles of kernels, where there is a rest and more than one tile. The edge of
+// Shards of a slot less or more than the tiles of kernels, where there is a rest and more than one tile. The edge of
 // a window is in the other rank's block for eight rows, since a library may be called for each of them, and
 // in the own one. What is wrong from the second tile on may be so of some batch entries, heads or groups alone: on the CPU, where
 // a tile is that of every kernel, they take turns.
@@ -46,7 +46,7 @@ void append_tile_edges(Cases& cases, const std::string& device) {
   probe.device = device;
   for (const std::string& kernel : kernels_on(parity::device_type_of(probe))) {
     Cases own;
-    for (const char* shape : {"causal/s258", "causal/s514", "full/s258", "full/s514", "window[250]/s258",
+    for (const char* shape : {"causal/s254", "causal/s258", "causal/s514", "full/s258", "full/s514", "window[250]/s258",
                               "window[131]/s514"})
       for (const char* dtype : {"float64", "bf16", "float32", "fp16"}) {
         const std::string heads = kHeads[own.size() / kTaken % kHeads.size()];
@@ -84,7 +84,8 @@ const std::vector<std::string> kLongPositions{
     "ring:p2p/striped[3]/window[4]/P3/hq2/hkv2/s9000/d8/float64/rope:half[500000,llama3]"};
 
 // What meets seldom: tiles behind the first one, or ranks with hundreds of tokens, beside many heads or batch entries, other masks,
-// scales and strategies; a scale of 0 under a kernel of a library; two tokens a rank, a stride apart.
+// scales and strategies; a scale of 0 under a kernel of a library; two tokens a rank, a stride apart; windows of more than a
+// thousand tokens, and of one token more or less than a block.
 const std::vector<std::string> kSeldomTogether{
     "ring:p2p/contiguous/causal/P2/hq8/hkv1/s258/d16/float32",
     "ring:p2p/contiguous/causal/P2/b3/hq2/hkv1/s258/d16/float32",
@@ -94,7 +95,10 @@ const std::vector<std::string> kSeldomTogether{
     "ring:p2p/contiguous/flash/causal/P2/hq2/hkv2/s16/d8/float32/scale:0",
     "gathered/contiguous/causal/P2/hq2/hkv2/s258/d8/float32",
     "ulysses/contiguous/causal/P2/b5/hq2/hkv2/s514/d8/float32",
-    "ulysses/striped[1]/causal/P4/hq4/hkv4/s8/d8/float32"};
+    "ulysses/striped[1]/causal/P4/hq4/hkv4/s8/d8/float32",
+    "ring:p2p/contiguous/window[1100]/P2/hq1/hkv1/s1200/d4/float32",
+    "ring:p2p/contiguous/flash/window[49]/P2/hq1/hkv1/s100/d8/float32",
+    "ring:alltoall/headtail/flash/window[34]/P2/hq2/hkv1/s66/d8/bf16"};
 
 // More groups than strategies name for lists, or take by themselves: a third one and later ones.
 const std::vector<std::string> kManyGroups{

@@ -45,12 +45,13 @@ void choose_mpi(parity::Cover& cover, const std::vector<int>& worlds, size_t cou
   }
 }
 
-// Processes that exchange heads straight from and into their places in the sequence, and messages that an MPI does not
-// send at once, by its own all-to-all: what is drawn hardly has them.
+// Processes that exchange heads straight from and into their places in the sequence, messages that an MPI does not
+// send at once, by its own all-to-all, and more than a dozen messages at a time: what is drawn hardly has them.
 Cases further_processes(const std::string& device) {
   Cases cases;
   for (const char* text : {"ulysses[2]/headtail/causal/mpi/P2/b2/hq8/hkv4/s24/d8/dv12/float32",
-                           "ring:alltoall/contiguous/full/mpi/P2/hq4/hkv4/s64/d64/float64"}) {
+                           "ring:alltoall/contiguous/full/mpi/P2/hq4/hkv4/s64/d64/float64",
+                           "ulysses/contiguous/causal/mpi/P4/b2/hq4/hkv4/s8/d8/float32"}) {
     Case test = parity::parse_case(text);
     test.device = device;
     if (device == "cpu" || !lacks_gpus(test.world)) cases.push_back(test);

@@ -90,12 +90,52 @@ void examine_routes(SelfTest& result) {
   }
 }
 
+// No head, batch entry or channel is another one again.
+void examine_repeats(SelfTest& result) {
+  const Problem p = problem_of(parse_case("normal/full/P1/b3/hq6/hkv6/s5/d200/dv200/float32"));
+  for (const auto& [name, x] : {std::pair("q", p.q), {"k", p.k}, {"v", p.v}, {"dO", p.d_o}})
+    for (const int64_t along : {0, 1, 3}) {
+      const at::Tensor rows = x.movedim(along, 0).flatten(1);
+      const at::Tensor equal = rows.unsqueeze(0).eq(rows.unsqueeze(1)).all(2);
+      result.demand(equal.sum().item<int64_t>() == rows.size(0), c10::str("two of the ", rows.size(0), " in dimension ", along, " of ", name, " are equal"));
+    }
+}
+
+// Who holds which token, of twelve.
+void examine_shards(SelfTest& result) {
+  using Table = std::vector<std::vector<int64_t>>;
+  for (const auto& [balance, known] :
+       {std::pair("contiguous", Table{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}), {"headtail", Table{{0, 1, 10, 11}, {2, 3, 8, 9}, {4, 5, 6, 7}}},
+        {"striped[2]", Table{{0, 1, 6, 7}, {2, 3, 8, 9}, {4, 5, 10, 11}}}}) {
+    const Layout layout = layout_of(parse_case(c10::str("ring:p2p/", balance, "/full/P3/s12")));
+    for (size_t rank = 0; rank < known.size(); ++rank)
+      for (const Positions& held : {layout.queries.at(rank), layout.keys.at(rank)})
+        result.demand(flatten(held) == known[rank], c10::str("rank ", rank, " of 3 holds other tokens than ", known[rank], " under ", balance));
+  }
+}
+
+// Many documents, with pads behind each: which slot is which token of which.
+void examine_documents(SelfTest& result) {
+  std::string lengths;
+  for (int document = 0; document < 40; ++document) lengths += c10::str(document > 0 ? "," : "", 1 + document % 3, ":", 3 + document % 2);
+  const Mask mask = mask_of(parse_case("doc[" + lengths + "]"));
+  const std::vector<plain::Token> known = plain::tokens_of(mask);
+  for (int64_t slot = 0; slot < mask.length; ++slot) {
+    const ringcheck::Place found = ringcheck::place(*documents(mask), slot);
+    result.demand(found.is_token == (known[slot].document >= 0) && (!found.is_token || found.token == known[slot].index),
+                  c10::str("slot ", slot, " of 40 documents is taken for token ", found.token, ", which is ", known[slot].index));
+  }
+}
+
 }  // namespace
 
 void examine_data(SelfTest& result) {
   examine_pads(result);
   examine_spreads(result);
   examine_routes(result);
+  examine_repeats(result);
+  examine_shards(result);
+  examine_documents(result);
 }
 
 }  // namespace ringcheck::parity

@@ -110,6 +110,21 @@ void examine_conservation(SelfTest& result) {
     }
 }
 
+// Entries of a third length, and later ones, are judged like the first.
+void examine_entries(SelfTest& result) {
+  const Known known(parse_case("causal/P3/lengths:15+9+4/hq2/hkv1/d4/dv4/float64"));
+  Outcome right = known.clean;
+  right.tensors = truth_of(known.test, plain::subject().promise(known.test), known.problem, known.clean, [] {}).value;
+  result.demand(status_of(known, {"parity"}, {right, {}, {}, {}}) == Status::kPass, "a batch whose entries differ in length is refused, and is right");
+  for (int64_t entry = 0; entry < 3; ++entry) {
+    Observed wrong{right, {}, {}, {}};
+    at::Tensor& o = wrong.outcome.tensors.o;
+    o = o.clone();
+    o[entry][1][2].add_(1);
+    result.demand(status_of(known, {"parity"}, wrong) == Status::kFail, c10::str("O of batch entry ", entry, " is believed, and is wrong, where entries differ in length"));
+  }
+}
+
 // Everything that pads hold is counted: behind the end of the sequence and within it.
 void examine_pads(SelfTest& result) {
   for (const char* text : {"ring:p2p/striped[2]/causal/P3/b2/hq4/hkv2/s37/d4/dv6/float32",
@@ -140,6 +155,7 @@ void examine_judged(SelfTest& result) {
   examine_turning(result);
   examine_silence(result);
   examine_conservation(result);
+  examine_entries(result);
   examine_pads(result);
   examine_meters(result);
   examine_data(result);

@@ -15,7 +15,7 @@
 namespace ringcheck::parity {
 namespace {
 
-constexpr const char* kRandom = "causal/P3/b2/hq4/hkv2/s15/d4/dv6/float64";
+constexpr const char* kRandom = "causal/P5/b2/hq4/hkv2/s15/d4/dv6/float64";
 constexpr const char* kTurned = "causal/P3/b1/hq2/hkv1/s15/d4/dv4/rope:half[100]/float64";
 constexpr const char* kEqualKeys = "equal-keys/causal/P3/b1/hq2/hkv1/s15/d4/dv4/float64";
 constexpr int kOfCase = -1;
@@ -112,6 +112,13 @@ void examine_growth(const AskOracle& judge, SelfTest& result) {
   }
 }
 
+// A group beside groups sends to each peer what it sends alone.
+void examine_traffic_of_groups(const AskOracle& judge, SelfTest& result) {
+  Asked asked("groups", judge, kRandom);
+  asked.others.front().ranks.front().sent_to.at(1) += 1;
+  result.demand(asked.status(asked.known.clean, asked.others) == Status::kFail, "groups accepts a byte more to a peer");
+}
+
 // The gradient nearest to zero, where what its terms leave is largest beside it, moved to the next number of 16 bits.
 void examine_rounding(const AskOracle& judge, SelfTest& result) {
   const Asked asked("snap", judge, "snap/full/P2/b1/hq2/hkv1/s16/d4/dv4/scale:0.5/bf16");
@@ -123,6 +130,15 @@ void examine_rounding(const AskOracle& judge, SelfTest& result) {
     const at::Tensor smallest = x.view(-1)[size.argmin().item<int64_t>()];
     smallest.copy_(smallest.nextafter(at::full_like(smallest, 1e3)));
     result.demand(asked.status(wrong, asked.others) == Status::kFail, c10::str("snap accepts the number next to the smallest of ", name));
+  }
+}
+
+// The next number is another one, in every dtype.
+void examine_same_bits(SelfTest& result) {
+  for (const at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    const at::Tensor x = at::ones({2, 4, 15, 6}, dtype), y = x.clone(), first = y.view(-1)[0];
+    first.copy_(first.nextafter(at::full_like(first, 2)));
+    result.demand(same_bits(parse_case(kRandom), "o", y, x).status == Status::kFail, c10::str("the number next to 1 has the same bits as 1 in ", dtype));
   }
 }
 
@@ -148,8 +164,11 @@ void examine_limits(const std::vector<std::string>& oracles, const AskOracle& ju
     examine_strays(judge, result);
   if (is_asked("memory-growth"))
     examine_growth(judge, result);
+  if (is_asked("groups"))
+    examine_traffic_of_groups(judge, result);
   if (is_asked("snap"))
     examine_rounding(judge, result);
+  examine_same_bits(result);
   examine_multiple(result);
 }
 

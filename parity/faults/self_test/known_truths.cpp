@@ -6,6 +6,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "parity/case/problem.h"
 #include "parity/faults/self_test/plain_attention.h"
@@ -133,8 +134,21 @@ void examine_sample_of_keys(SelfTest& result) {
   }
 }
 
+// Each further rounded result that a row is merged from adds as much to the bounds as the one before, in first order of u.
+void examine_partials(const Truth& truth, const Known& known, SelfTest& result) {
+  for (const auto& [name, tensor, slack] : {std::tuple("lse", &reference::Tensors::lse, 1e-6), {"o", &reference::Tensors::o, 1e-3}}) {
+    const auto bound = [&, of = tensor](int partials) {
+      return (truth(known.inputs, reference::Contract{}, partials, {}, {}).bound.*of).sum().template item<double>();
+    };
+    const double three = bound(3), six = bound(6), twelve = bound(12);
+    result.demand(std::abs(twelve - six - 2 * (six - three)) <= slack * twelve,
+                  c10::str("the bound of ", name, " is ", three, " of 3 partial results, ", six, " of 6 and ", twelve, " of 12"));
+  }
+}
+
 void examine_sizes(const Truth& truth, SelfTest& result) {
   const Known known(kProblems[0]);
+  examine_partials(truth, known, result);
   examine_sizes(truth(known.inputs, reference::Contract{}, 1, {}, {}), kProblems[0], kFloat, kOfFloat, result);
   const Known turned(kTurned);
   examine_sizes(truth(turned.inputs, contract_of(turned.test), 1, reference_rope(turned.test), {}), kTurned, kDouble, kOfTurned, result);

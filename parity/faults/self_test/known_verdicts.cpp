@@ -127,6 +127,22 @@ class Examination {
     }
   }
 
+  // All rows and channels of a tensor of many come into its sums.
+  void sums() const {
+    const at::Tensor value = at::randn({5, 7, kSeq, 300}, at::kDouble), z = at::randn_like(value), sigma = at::ones_like(value);
+    const Tally found = arithmetic_.tally({value + z, value, sigma * 100, sigma, 0, flatten({{0, kSeq}})}, kSeq);
+    demand(std::abs(found.z_squares - z.square().sum().item<double>()) <= 1e-6 * found.z_squares, "sums other squares than those of all elements");
+  }
+  // A chunk in which a zero would pass for 6 % of the energy.
+  void parts_of_chunks() const {
+    for (int64_t rank = 0; rank < 3; ++rank) {
+      Elements e;
+      e.sigma.narrow(2, rank * kOfRank, 1).select(3, 0).fill_(1);
+      const TensorVerdict found = verdict(e);
+      demand(found.chunks_counted == 2, c10::str("counts a chunk of rank ", rank, " in which a zero passes for 6 %"));
+    }
+  }
+
   // An element by its number in the tensor.
   void places() const {
     const std::string found = place_of(test_, {2, 3, kSeq, kDim}, ((1 * 3 + 2) * kSeq + 5) * kDim + 3);
@@ -211,6 +227,8 @@ void examine_elements(const JudgeArithmetic& arithmetic, SelfTest& result) {
   examination.vacuity();
   examination.chunks();
   examination.places();
+  examination.sums();
+  examination.parts_of_chunks();
   examination.figures();
   examination.parts();
 }

@@ -22,7 +22,7 @@ namespace {
 // An oracle is examined in the first of them of which it has something to say. As small as can be:
 // all of it comes before every run.
 constexpr const char* kCases[] = {
-    "causal/P3/b2/hq4/hkv2/s15/d4/dv6",        "causal/P3/b1/hq2/hkv1/s15/d4/dv4/rope:half[100]",
+    "causal/P3/b3/hq6/hkv3/s15/d4/dv6",        "causal/P3/b1/hq2/hkv1/s15/d4/dv4/rope:half[100]",
     "census/doc[4,3:5,6]/P3/b1/hq2/hkv1/s15/d4/dv4", "routing/causal/P3/b1/hq2/hkv1/s15/d8/dv4",
     "ones/causal/P3/b1/hq2/hkv1/s15/d4/dv4",   "equal-keys/causal/P3/b1/hq2/hkv1/s15/d4/dv4",
     "causal/P8/b1/hq1/hkv1/s16/d4/dv4"};
