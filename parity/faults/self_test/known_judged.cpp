@@ -121,7 +121,8 @@ void examine_entries(SelfTest& result) {
     at::Tensor& o = wrong.outcome.tensors.o;
     o = o.clone();
     o[entry][1][2].add_(1);
-    result.demand(status_of(known, {"parity"}, wrong) == Status::kFail, c10::str("O of batch entry ", entry, " is believed, and is wrong, where entries differ in length"));
+    result.demand(status_of(known, {"parity"}, wrong) == Status::kFail,
+                  c10::str("O of batch entry ", entry, " is believed, and is wrong, where entries differ in length"));
   }
 }
 
