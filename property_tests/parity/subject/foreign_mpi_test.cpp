@@ -90,7 +90,7 @@ std::string collectives_are_counted(Communicator& world, Session&) {
   constexpr int64_t n = 40;
   Ledger ledger;
   {
-    const Witnessed witnessed(ledger);
+    const Witnessed witnessed(ledger, {});  // MPI knows its groups
     foreign<void(int)>("foreign_collectives")(n);
   }
   const int64_t others = world.size() - 1;
@@ -107,7 +107,7 @@ std::string uneven_collectives_are_counted(Communicator& world, Session&) {
   constexpr int64_t n = 8;
   Ledger ledger;
   {
-    const Witnessed witnessed(ledger);
+    const Witnessed witnessed(ledger, {});  // MPI knows its groups
     foreign<void(int)>("foreign_uneven_collectives")(n);
   }
   const Traffic traffic = ledger.traffic();
