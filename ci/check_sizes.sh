@@ -14,6 +14,7 @@ files() { find . \( -path './build*' -o -path './.?*' -o -name __pycache__ \) -p
 
 long=$(files -regex '.*\.\(h\|cpp\|cu\|cuh\|cmake\|sh\|py\)' -exec wc -l {} + |
   awk -v max=$max_lines '$1 > max && $2 != "total" { print $2 ": " $1 " lines" }')
+# shellcheck disable=SC2016  # of awk
 broad=$(files -regex '.*\.\(h\|cpp\|cu\|cuh\)' -exec awk -v max=$max_characters \
   'length($0) > max { print FILENAME ":" FNR ": " length($0) " characters" }' {} +)
 wide=$(files -printf '%h\n' | grep -vE "$collections" | sort | uniq -c |

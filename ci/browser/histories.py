@@ -56,7 +56,7 @@ def limits(factor, started):
 
 def mixed(program, folder):
     history = str(folder / "mixed.db")
-    for name in ("cpu_smoke", "cpu_faults_smoke", "h200_gpu1_faults_wgmma", "h200_gpu1_verification", "h200_gpu1_reference",
+    for name in ("cpu_smoke", "cpu_faults_smoke", "h200_gpu1_faults_wgmma", "h200_gpu1_reference",
                  "h200_gpu4_scaling_nccl", "h200_gpu1_smoke.summary", "h200_gpu1_clean_1.summary", "h200_gpu1_clean_2.summary"):
         add(program, history, str(RESULTS / f"{name}.json"), "main")
     for day, factor in ((1, 1), (2, 1.1), (3, 4)):
