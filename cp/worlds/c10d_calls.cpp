@@ -46,81 +46,76 @@ std::vector<uint64_t> noted_ranks(const c10d::ProcessGroup& group) try {
 class GroupCall {
  public:
   GroupCall(const BypassingCall& call, const c10d::ProcessGroup& group)
-      : call_(call), size_(group.getSize()), ranks_(noted_ranks(group)) {}
+      : rank(group.getRank()), size(group.getSize()), call_(call), ranks_(noted_ranks(group)) {}
 
+  const int rank, size;
+  template <class Use>
+  void each_other(const Use& use) const {
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank) use(peer);
+  }
   void sends(int peer, int64_t bytes) const { call_.sends(world_rank(peer), bytes); }
   void receives(int peer, int64_t bytes) const { call_.receives(world_rank(peer), bytes); }
 
  private:
   int world_rank(int peer) const {
     if (peer == kAny) return kAny;
-    return ranks_.empty() ? call_.world_rank(peer, size_) : static_cast<int>(ranks_.at(peer));
+    return ranks_.empty() ? call_.world_rank(peer, size) : static_cast<int>(ranks_.at(peer));
   }
 
   const BypassingCall& call_;
-  int size_;
   std::vector<uint64_t> ranks_;
 };
 
-// The ranks of the process group beside this one.
-struct Others {
-  int rank, size;
-  template <class Use>
-  void each(const Use& use) const {
-    for (int peer = 0; peer < size; ++peer)
-      if (peer != rank) use(peer);
-  }
-};
+using Tell = void (*)(const GroupCall& call, const Operands& x);
 
-using Tell = void (*)(const GroupCall& call, const Operands& x, const Others& others);
-
-void everything_to_all(const GroupCall& call, const Operands& x, const Others& others) {
-  others.each([&](int peer) {
+void everything_to_all(const GroupCall& call, const Operands& x) {
+  call.each_other([&](int peer) {
     call.sends(peer, x.first());
     call.receives(peer, x.first());
   });
 }
 
-void gathered(const GroupCall& call, const Operands& x, const Others& others) {
-  others.each([&](int peer) {
+void gathered(const GroupCall& call, const Operands& x) {
+  call.each_other([&](int peer) {
     call.sends(peer, x.second());
-    call.receives(peer, x.first() / others.size);
+    call.receives(peer, x.first() / call.size);
   });
 }
 
-void reduced_and_scattered(const GroupCall& call, const Operands& x, const Others& others) {
-  others.each([&](int peer) {
-    call.sends(peer, x.second() / others.size);
+void reduced_and_scattered(const GroupCall& call, const Operands& x) {
+  call.each_other([&](int peer) {
+    call.sends(peer, x.second() / call.size);
     call.receives(peer, x.first());
   });
 }
 
-void from_root(const GroupCall& call, const Operands& x, const Others& others) {
+void from_root(const GroupCall& call, const Operands& x) {
   const int root = x.number("root_rank");
-  if (others.rank != root) return call.receives(root, x.first());
-  others.each([&](int peer) { call.sends(peer, x.first()); });
+  if (call.rank != root) return call.receives(root, x.first());
+  call.each_other([&](int peer) { call.sends(peer, x.first()); });
 }
 
-void to_root(const GroupCall& call, const Operands& x, const Others& others) {
+void to_root(const GroupCall& call, const Operands& x) {
   const int root = x.number("root_rank");
-  if (others.rank != root) return call.sends(root, x.first());
-  others.each([&](int peer) { call.receives(peer, x.first()); });
+  if (call.rank != root) return call.sends(root, x.first());
+  call.each_other([&](int peer) { call.receives(peer, x.first()); });
 }
 
-void gathered_at_root(const GroupCall& call, const Operands& x, const Others& others) {
+void gathered_at_root(const GroupCall& call, const Operands& x) {
   const int root = x.number("root_rank");
-  if (others.rank != root) return call.sends(root, x.second());
-  others.each([&](int peer) { call.receives(peer, x.first() / others.size); });
+  if (call.rank != root) return call.sends(root, x.second());
+  call.each_other([&](int peer) { call.receives(peer, x.first() / call.size); });
 }
 
-void scattered_by_root(const GroupCall& call, const Operands& x, const Others& others) {
+void scattered_by_root(const GroupCall& call, const Operands& x) {
   const int root = x.number("root_rank");
-  if (others.rank != root) return call.receives(root, x.first());
-  others.each([&](int peer) { call.sends(peer, x.second() / others.size); });
+  if (call.rank != root) return call.receives(root, x.first());
+  call.each_other([&](int peer) { call.sends(peer, x.second() / call.size); });
 }
 
-void list_to_each(const GroupCall& call, const Operands& x, const Others& others) {
-  others.each([&](int peer) {
+void list_to_each(const GroupCall& call, const Operands& x) {
+  call.each_other([&](int peer) {
     call.sends(peer, bytes(x.at("input_tensors").toListRef().at(peer)));
     call.receives(peer, bytes(x.at("output_tensors").toListRef().at(peer)));
   });
@@ -133,22 +128,22 @@ int64_t part(const at::Tensor& whole, const std::vector<int64_t>& rows, int rank
   return whole.size(0) == 0 ? 0 : all / whole.size(0) * rows.at(rank);
 }
 
-void rows_to_each(const GroupCall& call, const Operands& x, const Others& others) {
+void rows_to_each(const GroupCall& call, const Operands& x) {
   const auto out = x.at("output_split_sizes").toIntVector();
   const auto in = x.at("input_split_sizes").toIntVector();
-  others.each([&](int peer) {
-    call.sends(peer, part(x.at("input").toTensor(), in, peer, others.size));
-    call.receives(peer, part(x.at("output").toTensor(), out, peer, others.size));
+  call.each_other([&](int peer) {
+    call.sends(peer, part(x.at("input").toTensor(), in, peer, call.size));
+    call.receives(peer, part(x.at("output").toTensor(), out, peer, call.size));
   });
 }
 
-void sent(const GroupCall& call, const Operands& x, const Others&) {
+void sent(const GroupCall& call, const Operands& x) {
   call.sends(x.number("dst"), x.first());
 }
-void received(const GroupCall& call, const Operands& x, const Others&) {
+void received(const GroupCall& call, const Operands& x) {
   call.receives(x.number("src"), x.first());
 }
-void received_from_any(const GroupCall& call, const Operands& x, const Others&) {
+void received_from_any(const GroupCall& call, const Operands& x) {
   call.receives(kAny, x.first());
 }
 
@@ -179,7 +174,7 @@ constexpr Told kTold[] = {
 void tell_of(const BypassingCall& call, const Operands& x, Tell tell) {
   if (!call.counts()) return;
   const auto group = x.at("process_group").toCustomClass<c10d::ProcessGroup>();
-  tell({call, *group}, x, {group->getRank(), group->getSize()});
+  tell({call, *group}, x);
 }
 
 template <size_t kIndex>
