@@ -93,6 +93,13 @@ void examine_failures(const VerifyCase& verify, SelfTest& result) {
     const bool says = how == Status::kHang ? !verdict.reason.empty() : verdict.reason.find(kWhy) != std::string::npos;
     result.demand(says, c10::str("a case that ended as ", to_text(how), " does not say why: ", verdict.reason));
   }
+  // Who is asked for something that it takes is asked to run it.
+  for (const char* mask : {"full", "window[5]", "doc[3,17:20,17]", "docfull[8,32]", "prefix[7]"})
+    for (const char* world : {"P2", "P8"}) {
+      const Case asked = parse_case(c10::str(mask, "/striped/", world, "/hq8/hkv8/s40/d4"));
+      result.demand(verify(std::chrono::seconds(30), asked, std::make_shared<Ends>(Status::kCrash)).status == Status::kCrash,
+                    c10::str("a case that its subject takes is not run: ", to_text(asked)));
+    }
   examine_surroundings(test, result);
   result.demand(verify_without_memory(test).status == Status::kInconclusive, "a case that the reference had no memory for is not inconclusive");
 }

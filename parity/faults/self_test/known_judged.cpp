@@ -161,6 +161,7 @@ void examine_judged(SelfTest& result) {
   examine_meters(result);
   examine_data(result);
   examine_promises(result);
+  examine_refusals(result);
   const at::Tensor spread = spread_of_lse(parse_case("equal-keys/causal/P1/hq1/hkv1/s9/d4"), 0, {0, 3, 8});
   result.demand(spread.equal(at::tensor({1.0, 2.0, 3.0}, at::kDouble)), "LSE of what rounds alike is held to another spread");
 }

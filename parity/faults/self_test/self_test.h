@@ -62,6 +62,9 @@ void examine_meters(SelfTest& result);
 void examine_data(SelfTest& result);
 // Who judges where nobody says otherwise, what ours promises to merge, and whether cases find the charts of their kernels.
 void examine_promises(SelfTest& result);
+// Does ours refuse, on a CPU, what it cannot do, and nothing else? Profiles are drawn from what it takes: what it refused by mistake
+// would be missing, and nobody would see it.
+void examine_refusals(SelfTest& result);
 
 // Is what a subject keeps of each call counted? It takes the 100 ms after which what is held is held for good: only where
 // `leak` is asked.

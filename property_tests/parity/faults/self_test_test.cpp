@@ -56,7 +56,7 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
   SelfTest failures;
   examine_failures(verify_within, failures);
   EXPECT_THAT(failures.failures, IsEmpty());
-  EXPECT_EQ(failures.demands, 8);
+  EXPECT_EQ(failures.demands, 18);
   SelfTest together;
   examine_judged(together);
   EXPECT_THAT(together.failures, IsEmpty());
@@ -69,7 +69,7 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
 
 // Of what is given to the judging: on every rank, of every tensor, of every kernel.
 TEST(SelfTest, ExaminesMetersDataAndPromises) {
-  for (const auto& [examine, least] : {std::pair(&examine_meters, 80), {examine_data, 60}, {examine_promises, 50}, {examine_growth, 2}}) {
+  for (const auto& [examine, least] : {std::pair(&examine_meters, 80), {examine_data, 60}, {examine_promises, 50}, {examine_refusals, 300}, {examine_growth, 2}}) {
     SelfTest result;
     examine(result);
     EXPECT_THAT(result.failures, IsEmpty());
@@ -105,7 +105,10 @@ TEST(SelfTest, SeesAnEndThatIsMistaken) {
     if (verdict.status == Status::kHang) verdict.status = Status::kCrash;
     else if (verdict.status == Status::kCrash) verdict.status = Status::kHang;
   });
-  EXPECT_EQ(swapped.size(), 2U);
+  EXPECT_EQ(swapped.size(), 2U + 10U);
+  EXPECT_EQ(failures_with([](Verdict& verdict) {
+              if (verdict.test.world == 8) verdict.status = Status::kNotSupported;
+            }).size(), 5U);
   EXPECT_EQ(failures_with([](Verdict& verdict) { verdict.reason.clear(); }).size(), 3U);
 }
 
