@@ -4,9 +4,12 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "parity/case/regressions.h"
+#include "parity/judge/judging.h"
 #include "parity/subject/contract.h"
+#include "parity/subject/ours.h"
 
 namespace ringcheck::cli {
 namespace {
@@ -169,6 +172,22 @@ Cases fixed_cases_of_stress(const std::string& device) {
                  "ring:p2p/striped[16]/causal/P16/hq1/hkv1/s4K/d64/float32",
                  "ring:allgather[keep]/headtail/window[1024]/P7/hq2/hkv1/s5000/d64/fp16"});
   return moved(std::move(cases), device);
+}
+
+Cases relations_beyond_a_tile() {
+  constexpr uint64_t kSeeds = 400;
+  Cases cases;
+  std::set<std::string> drawn;
+  for (const char* text : {"ring:p2p/contiguous/causal/P2/hq2/hkv1/s300/d4/float32",
+                           "ring:alltoall/headtail/full/P3/hq1/hkv1/s430/d4/float64/scale:0.3"})
+    for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      Case test = parity::parse_case(text);
+      test.seed = seed;
+      const size_t before = drawn.size();
+      for (const std::string& name : parity::drawn_oracles(test, *parity::ours())) drawn.insert(name);
+      if (drawn.size() > before) cases.push_back(test);
+    }
+  return cases;
 }
 
 }  // namespace ringcheck::cli

@@ -16,4 +16,8 @@ std::vector<parity::Case> fixed_cases_of_smoke(const std::string& device);
 std::vector<parity::Case> fixed_cases_of_conformance(const std::string& device);
 std::vector<parity::Case> fixed_cases_of_stress(const std::string& device);
 
+// Of small cases whose ranks hold more than a tile, as many as it takes for every relation that they can draw to be drawn: of others a
+// second tile has none. On the CPU.
+std::vector<parity::Case> relations_beyond_a_tile();
+
 }  // namespace ringcheck::cli

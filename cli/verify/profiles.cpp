@@ -59,6 +59,12 @@ Cases further_processes(const std::string& device) {
   return cases;
 }
 
+void add_relations(parity::Cover& cover, const std::string& device) {
+  if (device != "cpu") return;
+  for (const Case& test : relations_beyond_a_tile())
+    cover.add(test);
+}
+
 constexpr parity::Minima kSmokeMinima{.each = 3, .pair = 1};
 constexpr parity::Minima kConformanceMinima{.each = 10, .pair = 3};
 
@@ -82,6 +88,7 @@ Cases smoke(const std::string& device, const parity::Combinations& combinations)
     cover.add(test);
   cover.choose(smoke_pool(device), 280);
   choose_mpi(cover, {2, 3, 4}, 4, device);
+  add_relations(cover, device);
   return cover.cases();
 }
 
@@ -105,6 +112,7 @@ Cases conformance(const std::string& device, const parity::Combinations& combina
   for (const Case& test : drawn(CaseSpace(parity::smoke_ranges(), device), 1000, 4))
     cover.add(test);
   choose_mpi(cover, {2, 3, 4, 7}, 25, device);
+  add_relations(cover, device);
   return with_signal(cover.cases());
 }
 
