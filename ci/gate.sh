@@ -72,7 +72,7 @@ out=$(mkdir -p "${option[out]}" && cd "${option[out]}" && pwd) || fail 2 "--out 
 [[ -z $(ls -A "$out") || $(head -c 6 "$out/summary.md" 2>/dev/null) == "# Gate" ]] ||
   fail 2 "--out '$out' holds files that no gate wrote; name a new folder"
 echo "# Gate: no verdict" >"$out/summary.md" || fail 2 "--out '$out' cannot be written"
-rm -rf "$out"/{base,new}.* "$out"/{rounds,failures} "$out"/{junit.xml,metrics.txt,dashboard.html,correctness.*,speed.*}
+rm -rf "$out"/{base,new}.* "$out"/{rounds,failures} "$out"/{junit.xml,metrics.txt,dashboard.*,correctness.*,speed.*,history.db*,doctor.*}
 
 # with_ours command...   a program of ours where its tools are; commands of others keep their environment, and
 # have of ours what lets mpirun work in a container.

@@ -4,10 +4,10 @@
 """ci/gate_test.py   ci/gate.sh, with the program RINGCHECK_PROGRAM, as docs/ci.md tells a newcomer to use it: it passes
 on equal sides, and fails on a planted bug, on a planted slowdown, and where nothing is known.
 
-The newcomer's repository has a command that is judged and one that is timed. The latter writes samples that were
-measured on GPUs, drawn again: a test that takes real times would wait for a quiet machine. The planted slowdown
-multiplies what was drawn. Scripts and command are those of the page. Where the question is what the gate makes of
-results, verify.sh and bench.sh are not run anew: `recorded` and `drawn` write what they wrote, with the time of another run."""
+The newcomer's repository has a command that is judged and one that is timed. The latter writes samples that were measured on GPUs, drawn again: a
+test that takes real times would wait for a quiet machine. The planted slowdown multiplies what was drawn. Scripts and command are those of the page.
+Where the question is what the gate makes of results, verify.sh and bench.sh are not run anew: `recorded` and `drawn` write what they wrote, with the
+time of another run."""
 import json
 import os
 import pathlib
@@ -181,8 +181,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(len(kept), 4, kept)
 
     def test_sides_take_turns(self):
-        turns = pathlib.Path(KEPT.name, "turns").read_text().split()
-        self.assertEqual(turns, ["base", "new", "new", "base", "base", "new", "new", "base", "base", "new"])
+        self.assertEqual(pathlib.Path(KEPT.name, "turns").read_text(), "base\nnew\n" + 2 * "new\nbase\nbase\nnew\n")
 
     def test_a_known_failure_can_be_waived(self):
         waivers = pathlib.Path(self.folder.name, "waivers.json")
@@ -197,11 +196,9 @@ class Gate(unittest.TestCase):
         self.theirs.commit()
         self.ends(1, "--verify", "./recorded")  # what fails as before fails all the same
 
-    def test_a_check_counts_by_its_exit_code(self):
+    def test_what_is_asked_counts_by_its_exit_code(self):
         for code, ends in ((0, 0), (1, 1), (77, 77), (9, 70)):
             self.ends(ends, "--check", f"exit {code}")
-
-    def test_what_is_timed_counts_by_its_exit_code_as_well(self):
         for code, ends in ((1, 1), (9, 70)):
             self.ends(ends, "--bench", f'./drawn; test "$SIDE" = base || exit {code}', "--rounds", "5")
             self.assertIn(f"- bench of new: exit code {code}\n", self.theirs.summary())
@@ -217,16 +214,19 @@ class Gate(unittest.TestCase):
         self.theirs.write("slowness", "broken")
         self.ends(0, "--build", "cat slowness >built", "--check", "exit 0")
         self.assertEqual((self.theirs.path / "built").read_text(), "broken")
-        built = [path.read_text() for path in self.theirs.cache.glob("gate/*/built")]
-        self.assertEqual(built, ["1"])
+        self.assertEqual([path.read_text() for path in self.theirs.cache.glob("gate/*/built")], ["1"])
 
     def test_what_a_gate_leaves_does_not_reach_the_next(self):
         self.ends(0, "--check", "exit 0", "--build", "touch left")
         self.ends(0, "--check", "exit 0", "--build", 'test "$SIDE" = new || test ! -e left')
 
+    def test_times_of_few_digits_have_a_run_a_round(self):
+        for _ in range(2):  # the second gate's pages know nothing of the first
+            self.ends(0, "--bench", '"$RINGCHECK" report measured -o "$RESULT" a=0.105', "--rounds", "8")
+        self.assertEqual(run(PROGRAM, "report", "list", self.theirs.out / "history.db").stdout.count(" bench "), 2)
+
     def test_commands_keep_their_environment(self):
-        python = subprocess.run(["bash", "-c", "command -v python3"], text=True, check=True, capture_output=True).stdout
-        self.ends(0, "--check", f'test "$(command -v python3)" = {python}')
+        self.ends(0, "--check", f'test "$(command -v python3)" = {run("bash", "-c", "command -v python3").stdout}')
 
     def test_files_of_others_are_not_removed(self):
         self.theirs.write("new.txt", "mine")

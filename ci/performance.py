@@ -64,7 +64,8 @@ def rows_of(results):
         by_commit[result["environment"]["commit"]].append(result)
     rows = {}
     for its in reversed(by_commit.values()):  # the newest run of the newest commit came first
-        rows |= rows_in([one for result in its for one in result["measurements"]])
+        for result in reversed(its):
+            rows |= rows_in(result["measurements"])
     return list(rows.values())
 
 

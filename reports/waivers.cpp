@@ -68,6 +68,10 @@ std::string words(const Waiver& waiver) {
 
 }  // namespace
 
+bool is_of_one_run(const std::string& finding) {
+  return finding.substr(0, finding.find(':')).find(' ') == std::string::npos;
+}
+
 Waivers::Waivers(const json& file, std::string today) : today_(std::move(today)) {
   if (!file.is_object() || file.size() != 1 || !file.contains("waivers") || !file["waivers"].is_array())
     throw std::invalid_argument("want {\"waivers\": [...]} and nothing else");
@@ -108,6 +112,12 @@ std::vector<std::string> Waivers::idle(const std::vector<CaseResult>& cases) con
   return lines;
 }
 
+Waivers Waivers::of_one_run() const {
+  Waivers some = *this;
+  std::erase_if(some.waivers_, [](const Waiver& waiver) { return !is_of_one_run(waiver.finding); });
+  return some;
+}
+
 std::string to_text(const Waived::Finding& borne) {
   return borne.test + ": " + borne.finding + ": " + borne.reason;
 }
@@ -129,7 +139,7 @@ Waived waive(const Waivers& waivers, std::vector<CaseResult>& cases) {
     if (all) waived.cases.insert(waived.cases.end(), borne.begin(), borne.end());
     return all;
   });
-  waived.stale = waivers.stale(found, judged);
+  waived.stale = waivers.of_one_run().stale(found, judged);
   return waived;
 }
 

@@ -19,6 +19,10 @@ struct Waiver {
   std::string until;  // the last day, 2027-01-31
 };
 
+// Whether a run alone can have what the pattern is of: an oracle, or how a case ended. `compare` alone finds what has more words
+// before a colon, as "rank 1: forward.messages".
+bool is_of_one_run(const std::string& finding);
+
 // What is known about findings: which are borne, and which waivers do not hold any more.
 class Waivers {
  public:
@@ -37,6 +41,8 @@ class Waivers {
                                  const std::set<std::string>& judged) const;
   // In words, each waiver that is of none of these cases: mistyped, or of what did not run.
   std::vector<std::string> idle(const std::vector<CaseResult>& cases) const;
+  // Those of what a run alone can have.
+  Waivers of_one_run() const;
   bool empty() const { return waivers_.empty(); }
 
  private:

@@ -105,7 +105,7 @@ def timed(attend, q, k, v, d_o, parts, options):
     yield {"name": "peak_bytes", "parts": parts, "unit": "B", "better": "smaller",
            "samples": [most(torch.cuda.max_memory_allocated())]}
     if held_back.held_back(torch.cuda.get_device_properties().uuid) is not None:
-        yield {"name": "samples_thrown_away" + ("_on_one" if devices == 1 else ""), "parts": parts, "unit": "", "better": "smaller",
+        yield {"name": "samples_thrown_away" + ("_on_one" if devices == 1 else ""), "parts": parts, "unit": "", "better": "",
                "samples": [thrown_away]}
 
 
@@ -119,7 +119,7 @@ def errors(attend, cut, problem, parts, options):
     if dist.get_rank() == 0:
         true = exact.attention(*(x[:, :options.judged_heads] for x in problem))
         for tensor, got, want in zip(("o", "dq", "dk", "dv"), found, true):
-            yield {"name": f"error_{tensor}", "parts": parts, "unit": "", "better": "smaller",
+            yield {"name": f"error_{tensor}", "parts": parts, "unit": "", "better": "",
                    "samples": [((got - want).norm() / want.norm()).item()]}
     dist.barrier()
 

@@ -77,6 +77,20 @@ void check_launches(const Options& options, const std::vector<parity::Case>& cas
   }
 }
 
+// What comes twice would be timed twice, under one name.
+void check_once(const std::string& option, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (std::ranges::count(words, word) > 1) throw cli::UsageError(option + " has " + word + " twice; name it once");
+}
+
+void check_once(const Options& options, const std::vector<parity::Case>& cases) {
+  std::vector<std::string> texts;
+  for (const parity::Case& test : cases) texts.push_back(parity::to_text(test));
+  check_once("--case", texts);
+  check_once("--transport", options.transports);
+  check_once("--launch", options.launches);
+}
+
 // Makes the folder of traces, which are of GPUs.
 void check_trace(const std::string& folder, const std::vector<parity::Case>& cases) {
   for (const parity::Case& test : cases)
@@ -107,6 +121,7 @@ std::vector<parity::Case> cases_of(const Options& options, bool launched, bool s
 }
 
 void check(const Options& options, const std::vector<parity::Case>& cases, bool launched) {
+  check_once(options, cases);
   for (const std::string& transport : options.transports) cli::check_transport(transport, cases);
   check_launches(options, cases, launched);
   check_groups_alone(options, cases);

@@ -14,6 +14,7 @@
 #include "cp/attention/graphed.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/subject/ours.h"
+#include "reports/median.h"
 
 namespace ringcheck::bench {
 namespace {
@@ -155,13 +156,6 @@ std::optional<double> link_bytes(Communicator& comm) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) throw std::invalid_argument("no value has no median");
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 Timing time_passes(Communicator& comm, const parity::Case& test, const Timed& how) {
   const Positions own = parity::layout_of(test).queries.at(comm.rank());
   const parity::Problem local = parity::problem_on(comm.device(), test, own);
@@ -192,7 +186,7 @@ Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how)
   for (auto* samples : {&own.seconds, &own.forward_seconds})
     for (double& seconds : *samples) seconds *= static_cast<double>(test.kv_heads) / static_cast<double>(one.kv_heads);
   const auto slowest = [&](const std::vector<double>& samples) {
-    return comm.agree_max(samples.empty() ? 0 : median(samples));
+    return comm.agree_max(samples.empty() ? 0 : reports::median(samples));
   };
   const double seconds = slowest(own.seconds), forward = slowest(own.forward_seconds);
   return {std::move(own), seconds, forward};

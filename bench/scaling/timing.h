@@ -60,7 +60,4 @@ parity::Case alone(const parity::Case& test, int64_t groups);
 // rank 0. Of some heads the time is scaled to all of them. Collective.
 Alone time_alone(Communicator& comm, const parity::Case& test, const Timed& how);
 
-// The median. Throws std::invalid_argument where there is no value.
-double median(std::vector<double> values);
-
 }  // namespace ringcheck::bench

@@ -4,13 +4,15 @@
 import fnmatch
 import subprocess
 
-# By the name of the file, the first that matches: the folders that it measures.
+# By the path of the file, the first that matches: the folders that it measures.
 MEASURED = (
+    ("*/speed/*", "bench cp kernels"),
     ("*_bench.json", "bench parity cp kernels reference"),
     ("*_host_time.json", "bench cp kernels"),
     ("*_scaling_*", "bench cp kernels"),
     ("*_reference.json", "reference"),
     ("*_sanitizer.json", "kernels cp reference"),
+    ("*_python_door.json", "python parity"),
     ("*.contract.json", "kernels"),
     ("*", "cp kernels parity reference"),
 )
@@ -23,7 +25,7 @@ class CannotTell(Exception):
 def measured_by(path):
     """The folders whose code a result measures."""
     return next(folders.split() for pattern, folders in MEASURED
-                if fnmatch.fnmatch(path.name, pattern))
+                if fnmatch.fnmatch(path.as_posix(), pattern))
 
 
 class History:

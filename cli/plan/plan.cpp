@@ -75,8 +75,8 @@ void check(const Attention& layer, int64_t ranks) {
     throw UsageError(text(layer.q_heads) + " query heads do not divide by " + text(layer.kv_heads) +
                      " key-value heads; want --kv-heads that divides --heads");
   if (layer.seq < 2 * ranks)
-    throw UsageError("--seq " + text(layer.seq) + " has fewer than two tokens for each of " + text(ranks) +
-                     " GPUs; want --world " + text(std::max<int64_t>(1, layer.seq / 2)) + " at most");
+    throw UsageError("--seq " + text(layer.seq) + " has fewer than two tokens for each of " + text(ranks) + " GPUs; want " +
+                     (layer.seq < 2 ? "--seq 2 or more" : "--world " + text(layer.seq / 2) + " at most"));
 }
 
 Figures figures_for(const Words& words) {
@@ -126,7 +126,7 @@ const Subcommands::Add add("plan", [](CLI::App& program) {
   count("--dim", words->dim, 1 << 16, "of a head");
   count("--layers", words->layers, 1 << 16, "default: those of the model, or 1");
   program.add_option("--seq", words->seq, "tokens, as 32K or 1M")->required()->check(not_empty());
-  count("--world", words->world, kMostRanks, "GPUs that share a sequence, at most")->capture_default_str();
+  count("--world", words->world, kMostRanks, "GPUs that share a sequence, at most: this number and those that divide it are asked")->capture_default_str();
   count("--gpus-per-host", words->a_host, kMostRanks, "that have links among each other")->capture_default_str();
   program.add_option("--memory", words->memory,
                      "GiB of a GPU for K and V of all layers and one layer at work")

@@ -9,12 +9,13 @@ namespace {
 
 double over(const Link& link, double bytes) { return bytes > 0 ? link.latency + bytes / link.rate : 0; }
 
-// A ring goes at the pace of its slowest hop. Who sends to everybody sends to ranks on other hosts and on
-// its own at the same time.
+// A ring goes at the pace of its slowest hop. Who sends to everybody sends to ranks on other hosts and on its own at the same
+// time; who waits longest is on the host with the fewest ranks, that is the last one.
 double travels(double bytes, Peers peers, int64_t ranks, const Hosts& hosts) {
   if (ranks <= hosts.ranks) return over(hosts.inside, bytes);
   if (peers == Peers::kNeighbour) return std::max(over(hosts.inside, bytes), over(hosts.between, bytes));
-  const double elsewhere = static_cast<double>(ranks - hosts.ranks) / static_cast<double>(ranks - 1);
+  const int64_t over_hosts = ranks % hosts.ranks, own = over_hosts == 0 ? hosts.ranks : over_hosts;
+  const double elsewhere = static_cast<double>(ranks - own) / static_cast<double>(ranks - 1);
   return std::max(over(hosts.inside, bytes * (1 - elsewhere)), over(hosts.between, bytes * elsewhere));
 }
 

@@ -174,7 +174,8 @@ double calls_in(const Stages& pass) {
 double layer_bytes(const Attention& layer, int64_t ranks, const Work& work) {
   const Shard n(layer, ranks);
   const double of_queries = n.queries * (2 * (n.dim + n.dim_v) * n.element + 2 * kWide);
-  return of_queries + 2 * n.kv() + (work.kv - n.kv()) + work.travellers + work.sums;
+  const double gradients = n.kv();
+  return of_queries + gradients + work.kv + work.travellers + work.sums;
 }
 
 const std::map<std::string, PlannedStrategy>& planned_strategies() {

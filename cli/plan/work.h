@@ -39,13 +39,13 @@ enum class Peers { kNeighbour, kEverybody };
 struct Work {
   Stages forward, backward;
   Peers peers;
-  // Bytes held at a time, at most: of K and V, of the gradients of K and V on their way, and of
-  // partial results and sums, in float32.
+  // Bytes held at a time, at most: of K and V beside the own ones, of the gradients of K and V on their way,
+  // and of partial results and sums, in float32.
   double kv, travellers, sums;
 };
 
-// Bytes of a rank while it is at work: its shards of q, k, v, O, dO, dq, dk and dv, LSE and D, and what
-// its strategy holds. What a kernel allocates comes on top.
+// Bytes of a rank while it is at work, beside its K and V, which are among those of all layers: its shards of q, O, dO, dq, dk and
+// dv, LSE and D, and what its strategy holds. What a kernel allocates comes on top.
 double layer_bytes(const Attention& layer, int64_t ranks, const Work& work);
 
 struct PlannedStrategy {

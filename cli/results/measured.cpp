@@ -13,6 +13,7 @@
 #include "cli/arguments.h"
 #include "cli/environment.h"
 #include "cli/results/report_command.h"
+#include "cp/clock.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 #include "reports/history/plain_text.h"
@@ -47,6 +48,7 @@ std::string no_commit(const std::string& text) {
 }
 
 int run(const Words& words) {
+  const auto begin = Clock::now();
   std::map<std::string, std::vector<reports::Figure>> times;
   for (const std::string& text : words.times) {
     const auto [name, seconds] = time_of(text);
@@ -62,6 +64,7 @@ int run(const Words& words) {
   if (!words.commit.empty()) result.environment.commit = words.commit;
   for (const auto& [name, samples] : times)
     result.measurements.push_back({"time", {{"benchmark", name}}, "s", samples, "smaller", {}});
+  result.environment.wall_seconds = seconds_since(begin);  // so that who took as long again has another run
   nlohmann::json file = reports::to_json(result);
   file["bench"] = {{"errors", nlohmann::json::array()}};
   reports::write_json(words.output, file);

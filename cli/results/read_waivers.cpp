@@ -14,8 +14,8 @@
 namespace ringcheck::cli {
 namespace {
 
-// A finding that begins with one word is of an oracle, or says how a case ended; what `compare` lists has more words.
 void check_oracle(const std::string& finding, size_t number) {
+  if (!reports::is_of_one_run(finding)) return;
   const std::string word = finding.substr(0, finding.find(':'));
   if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") != std::string::npos) return;
   std::vector<std::string> known = parity::all_oracles();

@@ -203,6 +203,19 @@ TEST_F(ResultFiles, HeadsThatOneDeviceCannotComputeAreBadInput) {
   }
 }
 
+// Timed under one name, a case that comes twice would be no result.
+TEST_F(ResultFiles, WhatWouldBeTimedTwiceIsBadInput) {
+  const std::string test = "ring:p2p/headtail/plain/causal/P2/hq4/hkv4/s40/d16/bf16";
+  for (const auto& [more, says] : {std::pair(std::vector<std::string>{"--case", test + "/seed1"}, "--case has " + test.substr(0, 30)),
+                                   {{"--launch", "calls,calls"}, "--launch has calls twice; name it once"}}) {
+    std::vector<std::string> words{std::string(RINGCHECK_PROGRAM_DIR) + "/ringcheck_scaling", "--case", test};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = Running(words).wait();
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+  }
+}
+
 // What strategy auto goes by: refused before any work, whatever is wrong with it.
 TEST_F(ResultFiles, FiguresThatAutoCannotGoByAreBadInput) {
   const std::string other = folder_.file("other.json"), cut = folder_.file("cut.json");

@@ -83,6 +83,7 @@ TEST(Waivers, AreToGoWhenTheyAreNotNeeded) {
   EXPECT_THAT(stale(passing, {entry("a", "parity: dk")}), ElementsAre(HasSubstr("take it away")));
   EXPECT_THAT(stale(failing("a"), {entry("a", "census")}), ElementsAre(HasSubstr("'census' of 'a' (known)")));
   EXPECT_THAT(stale(skipped, {entry("a", "*")}), IsEmpty());
+  EXPECT_THAT(stale(passing, {entry("a", "rank 0: forward.messages"), entry("a", "the case")}), IsEmpty()) << "compare alone finds them";
   EXPECT_THAT(stale(passing, {entry("b", "*", "2020-01-01")}), IsEmpty());
 }
 

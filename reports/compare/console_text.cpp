@@ -17,11 +17,11 @@ std::string list(const std::vector<Change>& changes, ChangeKind kind) {
   size_t count = 0;
   for (const Change& change : changes) {
     if (change.kind != kind || ++count > kShown) continue;
-    if (change.where != where) text += "  " + change.where + "\n";
+    if (change.where != where) text += "  " + visible(change.where) + "\n";
     where = change.where;
     text += "    " + line_of(change) + "\n";
     if (is_worse(kind) && !change.reproduce.empty() && kind != ChangeKind::kCounter)
-      text += "    reproduce: " + change.reproduce + "\n";
+      text += "    reproduce: " + visible(change.reproduce) + "\n";
   }
   if (count == 0) return "";
   if (count > kShown) text += "  and " + std::to_string(count - kShown) + " more\n";

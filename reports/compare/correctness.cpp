@@ -56,10 +56,19 @@ bool within(const std::set<int64_t>& a, const std::set<int64_t>& b, int64_t diff
          std::max(*a.rbegin(), *b.rbegin()) - std::min(*a.begin(), *b.begin()) <= difference;
 }
 
+// Something that the base never had; what differs among its runs may be any of these.
+bool is_new(const std::set<int64_t>& base, const std::set<int64_t>& now) {
+  return now.empty() || !std::ranges::includes(base, now);
+}
+
 // Only what both sides counted: a case that did not run counts nothing, and a base from before there was
 // a counter has it of no rank.
 void add_counters(Changes& changes, const Judgement& base, const Judgement& now) {
-  if (base.counters.empty() || now.counters.empty()) return;
+  if (base.counters.empty() || (now.counters.empty() && now.judged.empty())) return;
+  if (now.counters.empty()) {
+    changes.push_back({ChangeKind::kCounter, now.name, "counters of ranks", std::to_string(base.counters.size()), "none", now.reproduce, {}});
+    return;
+  }
   std::map<std::string, std::pair<std::set<int64_t>, std::set<int64_t>>> both;
   std::set<std::string> known;
   for (const auto& [name, values] : base.counters) {
@@ -68,7 +77,7 @@ void add_counters(Changes& changes, const Judgement& base, const Judgement& now)
   }
   for (const auto& [name, values] : now.counters) both[name].second = values;
   for (const auto& [name, values] : both)
-    if (known.contains(counted(name)) && values.first != values.second &&
+    if (known.contains(counted(name)) && is_new(values.first, values.second) &&
         !(counted(name) == "peak_bytes" && within(values.first, values.second, now.rounding)))
       changes.push_back({ChangeKind::kCounter, now.name, name, text_of(values.first),
                          text_of(values.second), now.reproduce, {}});

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
+#include <ranges>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "reports/machine.h"
@@ -16,15 +15,16 @@
 namespace ringcheck::reports {
 namespace {
 
-// Of what, in which unit, and which way is better.
-using Of = std::tuple<std::string, std::map<std::string, std::string>, std::string, std::string>;
+// Of what.
+using Of = std::pair<std::string, std::map<std::string, std::string>>;
 
-Of of(const Measurement& series) { return {series.name, series.parts, series.unit, series.better}; }
+Of of(const Measurement& series) { return {series.name, series.parts}; }
 
-std::set<Of> series_of(const Result& run) {
-  std::set<Of> all;
+// In which unit, and which way is better.
+std::map<Of, std::pair<std::string, std::string>> series_of(const Result& run) {
+  std::map<Of, std::pair<std::string, std::string>> all;
   for (const Measurement& one : run.measurements)
-    if (!all.insert(of(one)).second) throw std::invalid_argument("has " + one.name + " of the same parts twice");
+    if (!all.insert({of(one), {one.unit, one.better}}).second) throw std::invalid_argument("has " + one.name + " of the same parts twice");
   return all;
 }
 
@@ -48,15 +48,15 @@ void check_like(const Result& first, const Result& run) {
 // Runs of the same series and cases.
 struct Group {
   std::string name;  // of the first run
-  std::set<Of> series;
+  std::map<Of, std::pair<std::string, std::string>> series;
   std::map<std::string, Status> verdicts;
   std::vector<const Result*> runs;
 };
 
 // Something that both have; empty where nothing is.
 std::string in_both(const Group& a, const Group& b) {
-  for (const Of& one : a.series)
-    if (b.series.contains(one)) return std::get<0>(one);
+  for (const auto& [one, unit] : a.series)
+    if (b.series.contains(one)) return one.first;
   for (const auto& [name, verdict] : a.verdicts)
     if (b.verdicts.contains(name)) return name;
   return "";
@@ -70,7 +70,9 @@ void add_run(const Result& run, const std::string& name, std::vector<Group>& gro
     const std::string shared = in_both(group, own);
     if (shared.empty()) continue;
     const std::string but = " than '" + group.name + "', which has " + shared + ", too";
-    if (own.series != group.series) throw std::invalid_argument("has measured other series" + but);
+    const auto keys = [](const Group& of) { return std::views::keys(of.series); };
+    if (!std::ranges::equal(keys(own), keys(group))) throw std::invalid_argument("has measured other series" + but);
+    if (own.series != group.series) throw std::invalid_argument("has measured in another unit, or calls another way better," + but);
     if (own.verdicts != group.verdicts) throw std::invalid_argument("has other cases, or another verdict of one," + but);
     return group.runs.push_back(&run);
   }

@@ -31,12 +31,12 @@ void collect(Pairs& pairs, std::vector<const Measurement*> Pair::*side, const Si
   }
 }
 
-// Numbers of different units have no ratio.
+// Numbers of different units have no ratio. An older run may call a way better where a newer one calls none so.
 void check_like(const std::string& key, const Pair& pair) {
   const Measurement& one = *(pair.base.empty() ? pair.new_ : pair.base).front();
   for (const auto* side : {&pair.base, &pair.new_})
     for (const Measurement* other : *side)
-      if (other->unit != one.unit || other->better != one.better)
+      if (other->unit != one.unit || (other->better != one.better && !other->better.empty() && !one.better.empty()))
         throw Incomparable(key + " is in '" + one.unit + "', better '" + one.better + "', and in '" + other->unit +
                            "', better '" + other->better + "'; want one unit, and one way that is better");
 }
@@ -59,9 +59,9 @@ bool has_ratio(const std::vector<double>& values) {
   return all_of(values, [](double x) { return std::isfinite(x) && x > 0; });
 }
 
-// Of what had a ratio: NaN, no samples, or a rate of zero. A time of zero is none.
+// Of what had a ratio: NaN, no samples, or a rate of zero. A time of zero, or a difference below it, is none.
 bool was_lost(const std::vector<double>& values, const Measurement& of) {
-  return of.better == "larger" || !all_of(values, [](double x) { return std::isfinite(x) && x >= 0; });
+  return of.better == "larger" || !all_of(values, [](double x) { return std::isfinite(x); });
 }
 
 // Logarithms, larger where it is worse.
@@ -72,6 +72,7 @@ std::vector<double> slowness(std::vector<double> values, const Measurement& of) 
 
 Speed described(const Pair& pair, bool interleaved) {
   const Measurement& one = *pair.new_.front();
+  const bool judged = !one.better.empty() && !pair.base.front()->better.empty();
   const auto base = samples_of(pair.base, interleaved), now = samples_of(pair.new_, interleaved);
   Speed speed;
   speed.name = one.name;
@@ -81,10 +82,10 @@ Speed described(const Pair& pair, bool interleaved) {
   speed.new_values = now.size();
   speed.base_median = median(base);
   speed.new_median = median(now);
-  if (one.better.empty() || !has_ratio(base) || !has_ratio(now)) {
-    const bool lost = !one.better.empty() && has_ratio(base) && !has_ratio(now) && was_lost(now, one);
+  if (!judged || !has_ratio(base) || !has_ratio(now)) {
+    const bool lost = judged && has_ratio(base) && !has_ratio(now) && was_lost(now, one);
     speed.verdict = lost ? SpeedVerdict::kInconclusive : SpeedVerdict::kNoRatio;
-    speed.how = one.better.empty() ? "neither way is better" : "a sample is not a positive number";
+    speed.how = !judged ? "neither way is better" : "a sample is not a positive number";
   }
   return speed;
 }
@@ -105,10 +106,11 @@ std::optional<Interval> interval_of(Speed& speed, const Pair& pair, double alpha
   const bool by_history = question.history && !question.interleaved;
   std::vector<double> earlier = by_history ? question.history(*pair.base.front()) : std::vector<double>();
   std::erase_if(earlier, [](double x) { return !(std::isfinite(x) && x > 0); });
-  if (const auto spread = spread_of(slowness(earlier, one)); spread && spread->deviation > 0) {
+  if (const auto spread = spread_of(slowness(earlier, one))) {
     speed.how = "spread of " + std::to_string(spread->runs) + " earlier runs";
     const Interval interval = spread_interval(base, now, *spread, alpha);
-    speed.effect = interval.estimate / spread->deviation;
+    if (spread->deviation > 0) speed.effect = interval.estimate / spread->deviation;
+    else speed.how += ", none";
     return interval;
   }
   speed.how = std::to_string(base.size()) + " against " + std::to_string(now.size()) + " " + values +
@@ -126,7 +128,7 @@ void judge(Speed& speed, const Pair& pair, double alpha, const SpeedQuestion& qu
   speed.smallest = std::exp(smallest_seen(*interval, margin, alpha, question.power));
   if (interval->low > margin) speed.verdict = SpeedVerdict::kSlower;
   else if (interval->high < -margin) speed.verdict = SpeedVerdict::kFaster;
-  else if (!(*speed.smallest <= 2)) speed.how += "; not even twice as slow would show";
+  else if (!(*speed.smallest <= 2 * (1 + question.margin))) speed.how += "; not even twice as slow would show";
   else speed.verdict = SpeedVerdict::kSame;
 }
 

@@ -19,8 +19,8 @@ std::vector<std::string> lines_of(const Side& side) {
 
 std::string line_of(const Change& change) {
   const bool values = !change.base.empty() || !change.new_.empty();
-  return change.what + (values ? " " + change.base + " -> " + change.new_ : "") +
-         (change.waived.empty() ? "" : " (waived: " + change.waived + ")");
+  return visible(change.what + (values ? " " + change.base + " -> " + change.new_ : "") +
+                 (change.waived.empty() ? "" : " (waived: " + change.waived + ")"));
 }
 
 std::vector<std::string> labels_of(const std::vector<Speed>& series) {

@@ -137,6 +137,7 @@ TEST(PlanCommand, RefusesWhatCannotBe) {
       {{"--model", "llama3-8b", "--seq", "-4K"}, "out of bounds"},
       {{"--model", "llama3-8b", "--seq", "many"}, "'many' is not a size"},
       {{"--model", "llama3-8b", "--seq", "15", "--world", "8"}, "fewer than two tokens for each of 8 GPUs; want --world 7"},
+      {{"--heads", "1", "--dim", "1", "--seq", "1", "--world", "1"}, "for each of 1 GPUs; want --seq 2 or more"},
       {with({"--heads", "12", "--kv-heads", "5"}), "12 query heads do not divide by 5 key-value heads"},
       {with({"--world", "0"}), "--world"},
       {with({"--memory", "nan"}), "--memory"},

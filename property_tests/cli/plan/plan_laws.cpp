@@ -208,6 +208,8 @@ TEST(Seconds, BetweenHostsAreThoseOfTheNetwork) {
   const Stages alone{{1, 0, 0, 15e8}};
   EXPECT_NEAR(seconds_of(alone, Peers::kNeighbour, 16, kernel, hosts).all, 3e-5 + 15e8 / 5e10, 1e-12);
   EXPECT_NEAR(seconds_of(alone, Peers::kEverybody, 16, kernel, hosts).all, 3e-5 + 8e8 / 5e10, 1e-12);
+  const Stages of_twelve{{1, 0, 0, 11e8}};  // of four on the second host each sends 8 of 11 shares to the first one
+  EXPECT_NEAR(seconds_of(of_twelve, Peers::kEverybody, 12, kernel, hosts).all, 3e-5 + 8e8 / 5e10, 1e-12);
   EXPECT_NEAR(seconds_of(alone, Peers::kEverybody, 8, kernel, hosts).all, 2e-5 + 15e8 / 4e11, 1e-12);
 }
 

@@ -69,7 +69,8 @@ TEST(SelfTest, AcceptsTheJudgingAsItIs) {
 
 // Of what is given to the judging: on every rank, of every tensor, of every kernel.
 TEST(SelfTest, ExaminesMetersDataAndPromises) {
-  for (const auto& [examine, least] : {std::pair(&examine_meters, 80), {examine_data, 60}, {examine_promises, 50}, {examine_refusals, 300}, {examine_growth, 2}}) {
+  for (const auto& [examine, least] :
+       {std::pair(&examine_meters, 80), {examine_data, 60}, {examine_promises, 50}, {examine_refusals, 300}, {examine_growth, 2}}) {
     SelfTest result;
     examine(result);
     EXPECT_THAT(result.failures, IsEmpty());

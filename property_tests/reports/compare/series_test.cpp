@@ -60,6 +60,76 @@ TEST(Series, ARunIsItsMedian) {
   EXPECT_NEAR(slower.speeds.series[0].slowdown->high, 1.5, 0.1);
 }
 
+// A closed form that is measured, as bytes, is the same in each of them.
+TEST(Series, AHistoryThatDoesNotVaryJudgesByTheMargin) {
+  SpeedQuestion question;
+  question.history = [](const Measurement&) { return repeated({4, 4, 4, 4, 4, 4, 4, 4, 4, 4}); };
+  const auto verdict = [&](double base, double now) {
+    Result one = result_of({}), other = result_of({});
+    one.measurements = {measured("bytes", {base})};
+    other.measurements = {measured("bytes", {now})};
+    return of(one, other, question).speeds.series[0].verdict;
+  };
+  EXPECT_EQ(verdict(4, 4), SpeedVerdict::kSame);
+  EXPECT_EQ(verdict(4, 4.01), SpeedVerdict::kSame);
+  EXPECT_EQ(verdict(4, 6), SpeedVerdict::kSlower);
+  EXPECT_EQ(verdict(6, 4), SpeedVerdict::kFaster);
+}
+
+TEST(Series, EqualSamplesAreTheSameUnderTheLargestMargin) {
+  SpeedQuestion question;
+  question.interleaved = true;
+  question.margin = 1;
+  Result run = result_of({});
+  run.measurements = {measured("time", {1, 1, 1, 1, 1, 1, 1})};
+  EXPECT_EQ(of(run, run, question).speeds.series[0].verdict, SpeedVerdict::kSame);
+}
+
+// Which of older and newer programs calls a way better is no difference of what they measure.
+TEST(Series, WhatOneSideDoesNotCallBetterIsNotJudged) {
+  SpeedQuestion question;
+  question.interleaved = true;
+  Result base = result_of({}), now = result_of({});
+  base.measurements = {measured("error", {1, 1, 1, 1, 1, 1})};
+  now.measurements = {measured("error", {2, 2, 2, 2, 2, 2})};
+  now.measurements[0].better = "";
+  EXPECT_EQ(of(base, now, question).speeds.series[0].how, "neither way is better");
+  EXPECT_EQ(of(now, base, question).speeds.series[0].verdict, SpeedVerdict::kNoRatio);
+}
+
+TEST(Series, SpeedIsASlowdownWhicheverWayIsBetter) {
+  SpeedQuestion question;
+  question.interleaved = true;
+  Result base = result_of({}), now = base;
+  base.measurements = {measured("time", {1, 1.01, 1.02, 1.03, 1.04, 1.05})};
+  now.measurements = {measured("time", {2, 2.01, 2.02, 2.03, 2.04, 2.05})};
+  EXPECT_EQ(of(base, now, question).speeds.series[0].verdict, SpeedVerdict::kSlower);
+  EXPECT_EQ(of(now, base, question).speeds.series[0].verdict, SpeedVerdict::kFaster);
+  base.measurements[0].better = now.measurements[0].better = "larger";
+  EXPECT_EQ(of(base, now, question).speeds.series[0].verdict, SpeedVerdict::kFaster);
+  EXPECT_EQ(of(now, base, question).speeds.series[0].verdict, SpeedVerdict::kSlower);
+  EXPECT_NEAR(of(now, base, question).speeds.series[0].slowdown->estimate, 1.97, 0.02);
+  EXPECT_EQ(of(now, base, question).speeds.series[0].effect, 1);
+  base.measurements[0].better = now.measurements[0].better = "";
+  EXPECT_EQ(exit_code(of(base, now, question)), 77);
+}
+
+// A program that no longer measures anything is no faster one.
+TEST(Series, WhatWasMeasuredAndIsNoNumberNowIsInconclusive) {
+  Result base = result_of({case_of(Status::kPass)}), now = result_of({case_of(Status::kPass)});
+  base.measurements = now.measurements = {measured("time", {1})};
+  for (const std::vector<Figure>& lost : {std::vector<Figure>{kNan}, {kInfinity}, {1, kNan}, {}}) {
+    now.measurements[0].samples = lost;
+    EXPECT_EQ(exit_code(of(base, now)), 6);
+    EXPECT_THAT(console_text(of(base, now)), HasSubstr("inconclusive: a sample is not a positive number"));
+    EXPECT_EQ(of(now, now).speeds.series[0].verdict, SpeedVerdict::kNoRatio) << "nor was it before";
+  }
+  now.measurements[0].samples = {0};
+  EXPECT_EQ(of(base, now).speeds.series[0].verdict, SpeedVerdict::kNoRatio) << "no time at all is none too many";
+  base.measurements[0].better = now.measurements[0].better = "larger";
+  EXPECT_EQ(of(base, now).speeds.series[0].verdict, SpeedVerdict::kInconclusive) << "a rate of nothing";
+}
+
 TEST(Series, JsonTellsBaseFromNew) {
   CaseResult test = case_of(Status::kPass);
   test.ranks.resize(1);
