@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,20 +30,6 @@ class Result:
     dq: Any = None
     dk: Any = None
     dv: Any = None
-
-
-def _pick(choices: Sequence[str], case: Case) -> str:
-    """One of several, another one for another case, the same in every run."""
-    return choices[zlib.crc32(case.text.encode()) % len(choices)]
-
-
-def _is_default(case: Case) -> bool:
-    """The scale is 1 / sqrt(dim), however that was rounded."""
-    return math.isclose(case.scale, case.dim ** -0.5)
-
-
-def _up_to(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,11 +101,11 @@ class Subject:
             (self.gqa or case.q_heads == case.kv_heads, "has no grouped query heads"),
             (self.dim_v or case.dim == case.dim_v, "takes values as wide as keys"),
             (self.batch or case.batch == 1, "takes one sequence at a time"),
-            (self.lengths or not _is_padded(case), "takes batch entries of one length"),
+            (self.lengths or not case.is_padded, "takes batch entries of one length"),
             (self.rope or case.rope == "none", "takes q and k as they are, without rotary embedding"),
             (not self.heads_by_world or (case.q_heads % case.world == 0 and case.kv_heads % case.world == 0),
              "deals whole heads to the ranks"),
-            (self.scale or _is_default(case), "scales by 1 / sqrt(dim)"),
+            (self.scale or case.has_default_scale, "scales by 1 / sqrt(dim)"),
         ):
             if not fits:
                 return f"{self.name} {why}"
@@ -131,47 +115,6 @@ class Subject:
         if why is not None and not isinstance(why, str):
             raise Refused(f"refuses({case.text}) gives {why!r}; want a reason, or None")
         return why
-
-    def fit(self, case: Case) -> dict[str, str]:
-        """The parts of the case that have to be others for it to be taken, as text."""
-        parts: dict[str, str] = {}
-        world = case.world
-        if case.balance != balancing.text(self.balance):
-            parts["balance"] = balancing.text(self.balance)
-        if not self.takes_mask(case):
-            parts["mask"] = _pick([m for m in self.masks if m in ("full", "causal") or "[" in m] or ["causal"], case)
-        if case.dtype not in self.dtypes:
-            parts["dtype"] = _pick(self.dtypes, case)
-        if self.worlds is not None and world not in self.worlds:
-            world = min(self.worlds, key=lambda size: (abs(size - world), size))
-            parts["world"] = str(world)
-        heads, kv_heads = case.q_heads, case.kv_heads
-        if not self.gqa:
-            kv_heads = heads
-        if self.heads_by_world:
-            group = heads // kv_heads
-            kv_heads = _up_to(kv_heads, world)
-            heads = kv_heads * group
-        dim = case.dim
-        if self.dims is not None and dim not in self.dims:
-            dim = min(self.dims, key=lambda size: (abs(size - dim), size))
-        dim_v = case.dim_v if self.dim_v else dim
-        if not self.batch:
-            parts["batch"] = "1"
-        if case.data == "uniform" and parts.get("dtype", case.dtype) in ("bf16", "fp16"):
-            parts["data"] = "spread3"  # its gradients are smaller than what rounding O to 16 bits leaves of them
-        if not self.rope and case.rope != "none":
-            parts["rope"] = "none"
-        if not self.scale and not _is_default(case):
-            parts["scale"] = "default"
-        seq = balancing.nearest(self.balance, case.seq, world, self.pads, self.longest)
-        for name, value, was in (("heads", heads, case.q_heads), ("kv_heads", kv_heads, case.kv_heads),
-                                 ("dim", dim, case.dim), ("dim_v", dim_v, case.dim_v), ("seq", seq, case.seq)):
-            if value != was:
-                parts[name] = str(value)
-        if _is_padded(case) and (not self.lengths or {"batch", "mask", "seq"} & parts.keys()):
-            parts["lengths"] = "all"
-        return parts
 
     def only(self, asked: dict[str, list[str]]) -> Subject:
         """The same with no more than what is asked for. Throws Refused where it does not take that."""
@@ -217,11 +160,6 @@ def check_world(value: str) -> None:
 
 def _is_count(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _is_padded(case: Case) -> bool:
-    """Whether some batch entry holds fewer tokens than the sequence has slots."""
-    return any(length != case.seq for length in case.lengths)
 
 
 def _checked(name: str, given: Sequence, known: Sequence) -> tuple:
