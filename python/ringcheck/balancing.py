@@ -93,7 +93,7 @@ def nearest(balance: str | Cut, length: int, world: int, pads: bool, longest: in
     if not callable(balance):
         granule = 1 if pads else _granule(balance, world)
         up = -(-length // granule) * granule
-        return up if longest is None or up <= longest else longest // granule * granule
+        return up if longest is None or up <= longest else longest // granule * granule or length
     most = length + FURTHER if longest is None else min(longest, length + FURTHER)
     further, shorter = range(length, most + 1), range(min(most, length), 0, -1)
     fitting = (one for tried in (further, shorter) for one in tried if refusal(balance, one, world, pads) is None)

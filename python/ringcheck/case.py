@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 
@@ -36,6 +37,16 @@ class Case:
     def mask_name(self) -> str:
         """The name of the mask, without its arguments."""
         return self.mask.split("[")[0]
+
+    @property
+    def has_default_scale(self) -> bool:
+        """The scale is 1 / sqrt(dim), however that was rounded."""
+        return math.isclose(self.scale, self.dim ** -0.5)
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether some batch entry holds fewer tokens than the sequence has slots."""
+        return any(length != self.seq for length in self.lengths)
 
     @staticmethod
     def of(question: dict) -> Case:

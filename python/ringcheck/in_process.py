@@ -38,8 +38,7 @@ def why_not_here() -> str | None:
     """Why no function can be judged in a process of this Python, or None."""
     here = program.torch_here()
     if here is None or program.version_of(here) != program.TORCH:
-        version = "no torch" if here is None else f"torch {program.version_of(here)}"
-        return f"this Python has {version}, and the judge's library needs {program.TORCH}; install that one"
+        return f"this Python has {program.described(here)}, and the judge's library needs {program.TORCH}; install that one"
     if library() is None:
         return f"no libringcheck.so beside {program.command()[0]}; install the package, or build all of it"
     try:

@@ -14,7 +14,12 @@ import time
 
 from ringcheck.subject import Refused
 
-_PREFIXES = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "MASTER_", "TORCHELASTIC_", "TORCH_NCCL_ASYNC")
+#: What torchrun sets for the ranks that it starts, beside TORCHELASTIC_*.
+_VARIABLES = frozenset({"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
+                        "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+_ELASTIC = "TORCHELASTIC_"
+_NCCL = "TORCH_NCCL_ASYNC_ERROR_HANDLING"  # torchrun's, too; without TORCHELASTIC_* it is the user's
+_MOST_PORT = 65535
 _meetings = itertools.count()
 
 
@@ -48,12 +53,25 @@ def world() -> Launched | None:
     if not 0 < local <= size:
         raise Refused(f"LOCAL_WORLD_SIZE={local} and WORLD_SIZE={size} contradict each other; unset them, or start this by "
                       "torchrun")
+    _check_meeting()
     return Launched(rank, size, local)
+
+
+def _check_meeting() -> None:
+    """Throws Refused where ranks are not told where they meet."""
+    for name in ("MASTER_ADDR", "MASTER_PORT"):
+        if not os.environ.get(name):
+            raise Refused(f"{name} is not set beside RANK and WORLD_SIZE; unset both, or start this by torchrun")
+    port = os.environ["MASTER_PORT"]
+    if not port.isdecimal() or not 1 <= int(port) <= _MOST_PORT:
+        raise Refused(f"MASTER_PORT={port!r}; want a number from 1 to {_MOST_PORT}, as torchrun gives one")
 
 
 def without_launcher(variables: dict[str, str]) -> dict[str, str]:
     """What a program sees that is no rank of the launcher's."""
-    return {name: value for name, value in variables.items() if not name.startswith(_PREFIXES)}
+    by_torchrun = any(name.startswith(_ELASTIC) for name in variables)
+    theirs = _VARIABLES | {_NCCL} if by_torchrun else _VARIABLES
+    return {name: value for name, value in variables.items() if name not in theirs and not name.startswith(_ELASTIC)}
 
 
 def _address() -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ringcheck import load, program
-from ringcheck.subject import Refused, Subject, check_world
+from ringcheck.subject import Refused, Subject, check_world, several
 
 
 def spelled(function: Callable | Subject) -> str:
@@ -69,10 +69,10 @@ def _spelt(value: Any) -> str:
 
 def _several(name: str, value: Any) -> list:
     """A value is a list of one. Throws Refused where there is none."""
-    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-    if not several:
+    found = several(value)
+    if not found:
         raise Refused(f"{name}={value!r} is empty; leave it out, or name at least one")
-    return several
+    return found
 
 
 def _values(name: str, value: Any) -> list[str]:

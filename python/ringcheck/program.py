@@ -28,8 +28,7 @@ def libtorch() -> pathlib.Path:
         return here
     if fetched().exists():
         return fetched()
-    found = "this Python has no torch" if here is None else f"this Python has torch {version_of(here)}"
-    raise Refused(f"the judge needs LibTorch {TORCH} and {found}; fetch one for it alone, beside yours: "
+    raise Refused(f"the judge needs LibTorch {TORCH} and this Python has {described(here)}; fetch one for it alone, beside yours: "
                   "python -m ringcheck.libtorch (545 MB, once)")
 
 
@@ -40,13 +39,23 @@ def torch_here() -> pathlib.Path | None:
     return pathlib.Path(places[0]) if places else None
 
 
-def version_of(torch: pathlib.Path) -> str:
-    """Of a torch folder, without its build."""
-    text = (torch / "version.py").read_text(encoding="utf-8")
-    for line in text.splitlines():
+def version_of(torch: pathlib.Path) -> str | None:
+    """Of a torch folder, without its build. None where it has no version.py, as a folder of that name, or sources."""
+    file = torch / "version.py"
+    if not file.is_file():
+        return None
+    for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("__version__"):
             return line.split("=")[1].strip().strip("'\"").split("+")[0]
     return "unknown"
+
+
+def described(torch: pathlib.Path | None) -> str:
+    """What this environment has."""
+    if torch is None:
+        return "no torch"
+    version = version_of(torch)
+    return f"torch {version}" if version else f"{torch}, which has no version.py"
 
 
 def fetched() -> pathlib.Path:

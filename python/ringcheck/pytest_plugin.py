@@ -48,14 +48,20 @@ class Group:
     def result(self, folder: pathlib.Path) -> Result:
         if self._result is None:
             key = hashlib.sha256(json.dumps([self._order.words, self._order.only, self.selected]).encode()).hexdigest()[:16]
-            file = folder / f"ringcheck-{key}.json"
-            with open(folder / f"ringcheck-{key}.lock", "w", encoding="utf-8") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                if file.exists():
-                    self._result = Result(0, json.loads(file.read_text(encoding="utf-8")))
+            file, code, lock = (folder / f"ringcheck-{key}.{what}" for what in ("json", "code", "lock"))
+            with open(lock, "w", encoding="utf-8") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                if code.exists():
+                    self._result = Result(int(code.read_text(encoding="utf-8")), _kept(file))
                 else:
                     self._result = verify(self._judged, cases=self.selected, json_file=file, **self._how)
+                    code.write_text(str(self._result.exit_code), encoding="utf-8")
         return self._result
+
+
+def _kept(file: pathlib.Path) -> dict:
+    """Empty where the run has ended without a result file."""
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def cases(profile: str | None = None, **which: Any) -> Callable:

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import zlib
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ringcheck import balancing
@@ -19,6 +18,8 @@ DTYPES = ("float64", "float32", "bf16", "fp16")
 TENSORS = ("o", "lse", "dq", "dk", "dv", "q", "k")
 MASKS = ("full", "causal", "window", "doc", "docfull", "prefix")
 MOST_RANKS = 256  # of a case of the program
+KNOWN = {"masks": MASKS, "dtypes": DTYPES, "devices": ("cpu", "cuda"), "shows": TENSORS}
+SIZES = ("worlds", "dims")
 FLAGS = ("gqa", "dim_v", "pads", "scale", "batch", "lengths", "rope", "heads_by_world", "deterministic", "whole")
 
 
@@ -34,23 +35,29 @@ class Result:
     dv: Any = None
 
 
-def _pick(choices: Sequence[str], case: Case) -> str:
-    """One of several, another one for another case, the same in every run."""
-    return choices[zlib.crc32(case.text.encode()) % len(choices)]
-
-
-def _is_default(case: Case) -> bool:
-    """The scale is 1 / sqrt(dim), however that was rounded."""
-    return math.isclose(case.scale, case.dim ** -0.5)
-
-
-def _up_to(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
-
-
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """A function, and what it can do: what is not declared is refused. See `ringcheck.subject`."""
+    """A function, and what it can do: what is not declared is refused. `ringcheck.subject` makes one.
+
+    q, k, v: [batch, heads, slots, dim] of this rank, leaves that require gradients; `group`: the process
+    group of the ranks of the case, which is the default one, too. Without a `Result` the gradients are
+    taken by autograd, of sum(o * case.d_o).
+
+    balance: how the sequence is cut: contiguous | headtail | striped[BLOCK], or a function (length, world,
+    rank) -> the positions of that rank's slots, as many on every rank, in `case.balance` "own".
+    masks: full, causal, window, doc, docfull, prefix, or one with its arguments.
+    gqa: fewer key heads than query heads. dim_v: values of another width. pads: shards whose last slots
+    hold no token (position >= case.seq). batch: more than one sequence. lengths: batch entries
+    that hold different numbers of tokens (position >= case.lengths[entry]). rope: rotates q and k itself.
+    heads_by_world: the ranks divide the heads. worlds, dims: None is any. longest: the most tokens of a
+    sequence (a function that makes all scores at once runs out of memory, or time, far below a ring).
+    shows: the tensors that it returns, of o, lse, dq, dk, dv, and q, k as they were attended.
+    contract: the kernel whose rounding it may have (plain, flash, ...); None: the loosest known.
+    partials: rounded partial results that a row of o, or of a gradient, is merged from; 0: two a rank.
+    whole: it is called once for all ranks, with lists by rank. framework: torch | numpy.
+    refuses: a function of the case that says why it is refused, or None.
+    sends: a function (case, rank) -> the bytes that it sends to each rank in both passes; None: it does not say.
+    """
 
     function: Callable
     balance: str | Cut
@@ -84,9 +91,14 @@ class Subject:
             if not holds:
                 raise Refused(f"{name}={getattr(self, name)!r}; want {wanted}")
 
+        want("function", callable(self.function), "a function (q, k, v, *, case, group)")
+        balancing.check(self.balance)
+        for name in KNOWN:
+            _check_known(name, getattr(self, name))
+        want("framework", self.framework in ("torch", "numpy"), "torch or numpy")
         for name in FLAGS:
             want(name, isinstance(getattr(self, name), bool), "True or False")
-        for name in ("worlds", "dims"):
+        for name in SIZES:
             sizes = getattr(self, name)
             want(name, sizes is None or (bool(sizes) and all(_is_count(size, 1) for size in sizes)),
                  "whole numbers from 1, or None for any")
@@ -96,7 +108,6 @@ class Subject:
         want("contract", self.contract is None or isinstance(self.contract, str), "the name of a kernel, or None")
         for name in ("refuses", "sends"):
             want(name, getattr(self, name) is None or callable(getattr(self, name)), "a function, or None")
-        want("function", callable(self.function), "a function (q, k, v, *, case, group)")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -117,11 +128,11 @@ class Subject:
             (self.gqa or case.q_heads == case.kv_heads, "has no grouped query heads"),
             (self.dim_v or case.dim == case.dim_v, "takes values as wide as keys"),
             (self.batch or case.batch == 1, "takes one sequence at a time"),
-            (self.lengths or not _is_padded(case), "takes batch entries of one length"),
+            (self.lengths or not case.is_padded, "takes batch entries of one length"),
             (self.rope or case.rope == "none", "takes q and k as they are, without rotary embedding"),
             (not self.heads_by_world or (case.q_heads % case.world == 0 and case.kv_heads % case.world == 0),
              "deals whole heads to the ranks"),
-            (self.scale or _is_default(case), "scales by 1 / sqrt(dim)"),
+            (self.scale or case.has_default_scale, "scales by 1 / sqrt(dim)"),
         ):
             if not fits:
                 return f"{self.name} {why}"
@@ -131,47 +142,6 @@ class Subject:
         if why is not None and not isinstance(why, str):
             raise Refused(f"refuses({case.text}) gives {why!r}; want a reason, or None")
         return why
-
-    def fit(self, case: Case) -> dict[str, str]:
-        """The parts of the case that have to be others for it to be taken, as text."""
-        parts: dict[str, str] = {}
-        world = case.world
-        if case.balance != balancing.text(self.balance):
-            parts["balance"] = balancing.text(self.balance)
-        if not self.takes_mask(case):
-            parts["mask"] = _pick([m for m in self.masks if m in ("full", "causal") or "[" in m] or ["causal"], case)
-        if case.dtype not in self.dtypes:
-            parts["dtype"] = _pick(self.dtypes, case)
-        if self.worlds is not None and world not in self.worlds:
-            world = min(self.worlds, key=lambda size: (abs(size - world), size))
-            parts["world"] = str(world)
-        heads, kv_heads = case.q_heads, case.kv_heads
-        if not self.gqa:
-            kv_heads = heads
-        if self.heads_by_world:
-            group = heads // kv_heads
-            kv_heads = _up_to(kv_heads, world)
-            heads = kv_heads * group
-        dim = case.dim
-        if self.dims is not None and dim not in self.dims:
-            dim = min(self.dims, key=lambda size: (abs(size - dim), size))
-        dim_v = case.dim_v if self.dim_v else dim
-        if not self.batch:
-            parts["batch"] = "1"
-        if case.data == "uniform" and parts.get("dtype", case.dtype) in ("bf16", "fp16"):
-            parts["data"] = "spread3"  # its gradients are smaller than what rounding O to 16 bits leaves of them
-        if not self.rope and case.rope != "none":
-            parts["rope"] = "none"
-        if not self.scale and not _is_default(case):
-            parts["scale"] = "default"
-        seq = balancing.nearest(self.balance, case.seq, world, self.pads, self.longest)
-        for name, value, was in (("heads", heads, case.q_heads), ("kv_heads", kv_heads, case.kv_heads),
-                                 ("dim", dim, case.dim), ("dim_v", dim_v, case.dim_v), ("seq", seq, case.seq)):
-            if value != was:
-                parts[name] = str(value)
-        if _is_padded(case) and (not self.lengths or {"batch", "mask", "seq"} & parts.keys()):
-            parts["lengths"] = "all"
-        return parts
 
     def only(self, asked: dict[str, list[str]]) -> Subject:
         """The same with no more than what is asked for. Throws Refused where it does not take that."""
@@ -219,29 +189,30 @@ def _is_count(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _is_padded(case: Case) -> bool:
-    """Whether some batch entry holds fewer tokens than the sequence has slots."""
-    return any(length != case.seq for length in case.lengths)
-
-
-def _checked(name: str, given: Sequence, known: Sequence) -> tuple:
+def _check_known(name: str, given: tuple) -> None:
+    """Throws Refused where one of them is unknown, or there is none. A mask may have arguments."""
+    known = KNOWN[name]
     for value in given:
-        if value not in known:
+        if (value.split("[")[0] if name == "masks" and isinstance(value, str) else value) not in known:
             raise Refused(f"{name}={given!r}: {value!r} is unknown; known: {', '.join(known)}")
     if not given:
         raise Refused(f"{name} is empty; name at least one of {', '.join(known)}")
-    return tuple(given)
+
+
+def several(value: Any) -> list:
+    """A value is a list of one."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
 def subject(
     function: Callable | None = None,
     *,
     balance: str | Cut = "contiguous",
-    masks: Sequence[str] = ("full",),
-    dtypes: Sequence[str] = DTYPES,
-    devices: Sequence[str] = ("cpu", "cuda"),
-    worlds: Sequence[int] | None = None,
-    dims: Sequence[int] | None = None,
+    masks: str | Sequence[str] = ("full",),
+    dtypes: str | Sequence[str] = DTYPES,
+    devices: str | Sequence[str] = ("cpu", "cuda"),
+    worlds: int | Sequence[int] | None = None,
+    dims: int | Sequence[int] | None = None,
     longest: int | None = None,
     gqa: bool = False,
     dim_v: bool = False,
@@ -251,7 +222,7 @@ def subject(
     lengths: bool = False,
     rope: bool = False,
     heads_by_world: bool = False,
-    shows: Sequence[str] = ("o", "dq", "dk", "dv"),
+    shows: str | Sequence[str] = ("o", "dq", "dk", "dv"),
     contract: str | None = None,
     partials: int = 0,
     u_angle: float = 2.0**-24,
@@ -262,39 +233,11 @@ def subject(
     sends: Callable[[Case, int], Sequence[int]] | None = None,
 ) -> Any:
     """Declares a function as a subject: ``function(q, k, v, *, case, group)`` is called on every rank with
-    its shard and returns o, (o, lse) or a `Result`.
-
-    q, k, v: [batch, heads, slots, dim] of this rank, leaves that require gradients; `group`: the process
-    group of the ranks of the case, which is the default one, too. Without a `Result` the gradients are
-    taken by autograd, of sum(o * case.d_o).
-
-    balance: how the sequence is cut: contiguous | headtail | striped[BLOCK], or a function (length, world,
-    rank) -> the positions of that rank's slots, as many on every rank, in `case.balance` "own".
-    masks: full, causal, window, doc, docfull, prefix, or one with its arguments.
-    gqa: fewer key heads than query heads. dim_v: values of another width. pads: shards whose last slots
-    hold no token (position >= case.seq). batch: more than one sequence. lengths: batch entries
-    that hold different numbers of tokens (position >= case.lengths[entry]). rope: rotates q and k itself.
-    heads_by_world: the ranks divide the heads. worlds, dims: None is any. longest: the most tokens of a
-    sequence (a function that makes all scores at once runs out of memory, or time, far below a ring).
-    shows: the tensors that it returns, of o, lse, dq, dk, dv, and q, k as they were attended.
-    contract: the kernel whose rounding it may have (plain, flash, ...); None: the loosest known.
-    partials: rounded partial results that a row of o, or of a gradient, is merged from; 0: two a rank.
-    whole: it is called once for all ranks, with lists by rank. framework: torch | numpy.
-    refuses: a function of the case that says why it is refused, or None.
-    sends: a function (case, rank) -> the bytes that it sends to each rank in both passes; None: it does not say.
-    """
-    if framework not in ("torch", "numpy"):
-        raise Refused(f"framework={framework!r}; known: torch, numpy")
-    balancing.check(balance)
-    _checked("masks", [mask.split("[")[0] if isinstance(mask, str) else mask for mask in masks], MASKS)
-
-    def declare(function: Callable) -> Subject:
-        return Subject(
-            function=function, balance=balance, masks=tuple(masks), dtypes=_checked("dtypes", dtypes, DTYPES),
-            devices=_checked("devices", devices, ("cpu", "cuda")),
-            worlds=None if worlds is None else tuple(worlds), dims=None if dims is None else tuple(dims), longest=longest,
-            gqa=gqa, dim_v=dim_v, pads=pads, scale=scale, batch=batch, lengths=lengths, rope=rope, heads_by_world=heads_by_world,
-            shows=_checked("shows", shows, TENSORS), contract=contract, partials=partials, u_angle=u_angle,
-            deterministic=deterministic, framework=framework, whole=whole, refuses=refuses, sends=sends)
-
-    return declare(function) if function is not None else declare
+    its shard and returns o, (o, lse) or a `Result`. What the arguments mean says `Subject`; where there may be
+    several, one stands for a list of it."""
+    declared = dict(locals())
+    del declared["function"]
+    for name in (*KNOWN, *SIZES):
+        if name in KNOWN or declared[name] is not None:
+            declared[name] = tuple(several(declared[name]))
+    return functools.partial(Subject, **declared) if function is None else Subject(function, **declared)

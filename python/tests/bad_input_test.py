@@ -44,11 +44,20 @@ def test_file(tmp_path, what):
     {"masks": [3]}, {"masks": []}, {"masks": ["causl"]}, {"worlds": ["2"]}, {"worlds": []}, {"worlds": [0]}, {"dims": [True]},
     {"longest": "4096"}, {"longest": float("nan")}, {"longest": -5}, {"partials": -1}, {"partials": 1.5}, {"u_angle": -1},
     {"u_angle": float("nan")}, {"u_angle": "x"}, {"contract": 3}, {"gqa": "no"}, {"batch": 1}, {"rope": 5}, {"refuses": 3},
-    {"sends": 3}, {"function": 3}], ids=str)
+    {"sends": 3}, {"function": 3}, {"masks": None}, {"dtypes": None}, {"devices": None}, {"shows": None}, {"masks": "causl"},
+    {"worlds": "2"}, {"dims": 0.5}], ids=str)
 def test_declaration(said):
     (name, _), = said.items()
     with pytest.raises(ringcheck.Refused, match=f"{name}( is empty|=.*(want|known))"):
         ringcheck.subject(**{"function": lambda q, k, v, *, case, group: q} | said)
+
+
+def test_a_value_of_a_declaration_is_a_list_of_one():
+    one = {"masks": "window[4]", "dtypes": "bf16", "devices": "cpu", "worlds": 2, "dims": 64, "shows": "o"}
+    for declared in (ringcheck.subject(ring.ring.function, **one), ringcheck.subject(**one)(ring.ring.function)):
+        assert {name: getattr(declared, name) for name in one} == {name: (value,) for name, value in one.items()}
+    with pytest.raises(ringcheck.Refused, match=r"^masks=.*: 'causl' is unknown; known: full"):
+        ringcheck.subject(ring.ring.function, masks="causl")
 
 
 def test_what_refuses_says_must_be_a_reason():

@@ -18,6 +18,8 @@ def test_runs_are_the_positions():
 def test_the_next_length_that_is_cut():
     assert balancing.nearest(to_and_fro, 9, 2, False, None) == 16
     assert balancing.nearest(to_and_fro, 9, 2, False, 15) == 8
+    assert balancing.nearest("headtail", 60, 8, False, 40) == 32
+    assert balancing.nearest("headtail", 60, 8, False, 8) == 60, "none is cut"
 
 
 def test_it_is_judged_where_its_tokens_are():

@@ -10,7 +10,10 @@ import subprocess
 import sys
 
 import pytest
+import ring
+from ringcheck import pytest_plugin
 from ringcheck.order import CHOOSING
+from ringcheck.verify import DEAD, Result
 from runs import ringcheck
 
 FILE = """
@@ -45,6 +48,20 @@ def test_a_bug_fails_with_the_finding(tmp_path):
     code, said = run_pytest(tmp_path, 1, "-n", "2")
     assert code == 1 and "2 failed, 2 passed" in said, said
     assert "lse" in said and "reproduce: ringcheck verify --case" in said, said
+
+
+def test_a_worker_that_waited_has_the_same_result(tmp_path, monkeypatch):
+    runs = []
+
+    def ends_early(judged, *, cases, json_file, **how):
+        runs.append(cases)
+        if len(runs) == 1:
+            json_file.write_text('{"cases": []}', encoding="utf-8")
+        return Result(DEAD, {"cases": []})
+
+    monkeypatch.setattr(pytest_plugin, "verify", ends_early)
+    found = [pytest_plugin.Group(ring.ring, None, {}).result(tmp_path) for _ in range(2)]
+    assert found == [Result(DEAD, {"cases": []})] * 2 and len(runs) == 1
 
 
 def test_blanks_in_the_path_and_options_that_say_how(tmp_path):

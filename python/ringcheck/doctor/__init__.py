@@ -23,16 +23,22 @@ def _where() -> str:
     return f"functions are called {beside}, also under torchrun: {why_not}"
 
 
+def _torch() -> tuple[bool, str]:
+    """Of the functions, and whether it is one."""
+    here = program.torch_here()
+    if here is None:
+        return True, "no torch here: only functions with framework=\"numpy\" can be judged"
+    version = program.version_of(here)
+    if version is None:
+        return False, f"{here} has no version.py, so it is no PyTorch that is installed; rename it, or start Python elsewhere"
+    same = "the judge uses it, too" if version == program.TORCH else f"the judge uses its own, {program.TORCH}"
+    return True, f"torch {version} for your functions; {same}"
+
+
 def doctor() -> bool:
     """Prints what was found, a line each, and whether a function can be judged here."""
     lines: list[tuple[bool, str]] = [(sys.version_info >= (3, 10), f"Python {sys.version.split()[0]}, 3.10 or later is needed")]
-    here = program.torch_here()
-    if here is None:
-        lines.append((True, "no torch here: only functions with framework=\"numpy\" can be judged"))
-    else:
-        version = program.version_of(here)
-        same = "the judge uses it, too" if version == program.TORCH else f"the judge uses its own, {program.TORCH}"
-        lines.append((True, f"torch {version} for your functions; {same}"))
+    lines.append(_torch())
     for what, find in (("the program", lambda: program.command()[0]), ("the judge's LibTorch", program.libtorch)):
         try:
             lines.append((True, f"{what}: {find()}"))
