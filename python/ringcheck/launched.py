@@ -53,6 +53,8 @@ def world() -> Launched | None:
     if not 0 < local <= size:
         raise Refused(f"LOCAL_WORLD_SIZE={local} and WORLD_SIZE={size} contradict each other; unset them, or start this by "
                       "torchrun")
+    if size == 1 and "MASTER_ADDR" not in os.environ and "MASTER_PORT" not in os.environ:
+        return None  # alone, as `ringcheck` takes it
     _check_meeting()
     return Launched(rank, size, local)
 

@@ -39,12 +39,20 @@ def test_variables_of_the_user_stay():
     ("localhost", None, "MASTER_PORT is not set"), ("localhost", "x", "MASTER_PORT='x'; want a number from 1 to 65535"),
     ("localhost", "65536", "MASTER_PORT='65536'; want"), ("localhost", "29500", None)])
 def test_ranks_are_told_where_they_meet(monkeypatch, address, port, said):
-    for name, value in {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": address, "MASTER_PORT": port}.items():
+    for name, value in {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": address, "MASTER_PORT": port}.items():
         monkeypatch.delenv(name, raising=False)
         if value is not None:
             monkeypatch.setenv(name, value)
     if said is None:
-        assert launched.world().size == 1
+        assert launched.world().size == 2
     else:
         with pytest.raises(Refused, match=said):
             launched.world()
+
+
+def test_one_of_one_rank_without_a_meeting_is_alone(monkeypatch):
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": None, "MASTER_PORT": None}.items():
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert launched.world() is None
