@@ -50,6 +50,17 @@ TEST(Fused, IsUsedForTensorsOfItsDevice) {
   EXPECT_EQ(rotate(a.out, rope, {Full{}, 3}, {{0, 3}}).numel(), 1);
 }
 
+// However wide a head is, products of 16-bit numbers are not rounded to 16 bits: here they cancel but for what that would take away.
+TEST(Fused, RowDotsAreOfWideProducts) {
+  for (const int64_t dim : {2, 64, 128, 130, 256})
+    for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+      const at::Tensor signs = 1 - 2 * at::arange(dim).remainder(2), a = at::full({1, 1, 3, dim}, 1.0078125, dtype);
+      const at::Tensor b = (a * signs).to(dtype).index_fill(3, at::zeros({1}, at::kLong), 1);
+      const double want = 1.0078125 - 1.0078125 * 1.0078125;
+      EXPECT_TRUE(row_dots_by_tensors(a, b).eq(want).all().item<bool>()) << dim << " " << dtype;
+    }
+}
+
 TEST(Fused, IsThereForGpusAndOnlyThere) {
   EXPECT_EQ(fused_on(test_device()) != nullptr, test_device_type() == at::kCUDA);
   EXPECT_EQ(fused_on(at::kCPU), nullptr);

@@ -40,6 +40,16 @@ RC_GTEST_PROP(Positions, AscendingIsWhatTheListSays, ()) {
   RC_ASSERT(p.ascending() == std::is_sorted(all.begin(), all.end()));
 }
 
+// However many spans there are.
+TEST(Positions, OfHundredsOfSpansAscendWhereTheirListDoes) {
+  for (const int64_t at : {-1, 0, 150, 299}) {
+    std::vector<Span> spans;
+    for (int64_t i = 0; i < 301; ++i) spans.push_back({3 * i, 2});
+    if (at >= 0) std::swap(spans[at], spans[at + 1]);
+    EXPECT_EQ(Positions(spans).ascending(), at < 0) << at;
+  }
+}
+
 // Equal are those of equal spans, whether they share them or not.
 RC_GTEST_PROP(Positions, EqualityIsOfSpans, ()) {
   const Positions p = *gen::positions(20).as("p"), q = *gen::positions(20).as("q");

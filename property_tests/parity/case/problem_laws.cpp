@@ -5,10 +5,12 @@
 
 #include <cmath>
 
+#include "cli/process/folder.h"
 #include "cp/layout/shard.h"
 #include "parity/case/data_family.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/case/problem.h"
+#include "parity/case/safetensors.h"
 #include "property_tests/parity/oracles/exact_cases.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/property.h"
@@ -51,6 +53,28 @@ RC_GTEST_PROP(Problem, IsTheSameOnAnyWorld, ()) {
   const Problem one = parity::problem_of(test), two = parity::problem_of(other);
   for (const auto& [a, b] : {std::pair{one.q, two.q}, {one.k, two.k}, {one.v, two.v}, {one.d_o, two.d_o}})
     RC_ASSERT(difference(tokens_only(test, a, all), tokens_only(test, b, all)) == "");
+}
+
+// The user's numbers are given as they are in the file, the gradient of O, too; one that is not there is drawn.
+TEST(Problem, IsWhatTheFileHolds) {
+  const cli::TemporaryFolder folder;
+  parity::Safetensors file;
+  for (const char* name : {"q", "k", "v", "do"}) file.tensors[name] = at::sin(at::arange(48, at::kFloat) * (name[0] - 'a' + 1.37)).view({1, 2, 6, 4});
+  const auto problem = [&] {
+    const std::string path = folder.file("qkv.safetensors");
+    parity::write_safetensors(path, file);
+    return parity::problem_of(parity::parse_case("full/P2/b1/hq2/hkv2/s6/d4/float32/tensors[" + path + "]"), {{2, 3}});
+  };
+  const auto is = [&](const at::Tensor& given, const char* name) {
+    return at::equal(given, file.tensors[name].narrow(2, 2, 3));
+  };
+  const Problem given = problem();
+  EXPECT_TRUE(is(given.q, "q") && is(given.k, "k") && is(given.v, "v") && is(given.d_o, "do"));
+  const at::Tensor own = given.d_o;
+  file.tensors.erase("do");
+  const at::Tensor drawn = problem().d_o;
+  EXPECT_EQ(drawn.sizes(), own.sizes());
+  EXPECT_FALSE(at::equal(drawn, own));
 }
 
 // Nor is the device that makes it.
