@@ -9,6 +9,7 @@
 #include "cli/usage_error.h"
 #include "cp/worlds/torch_variables.h"
 #include "parity/case/case.h"
+#include "reports/exit_codes.h"
 #include "reports/file.h"
 
 namespace ringcheck::bench {
@@ -23,15 +24,15 @@ int guarded(const std::string& name, const std::invocable auto& body) {
   try {
     return body();
   } catch (const parity::BadCase& error) {
-    return said(error, 2);
+    return said(error, exit_codes::kUsage);
   } catch (const cli::UsageError& error) {
-    return said(error, 2);
+    return said(error, exit_codes::kUsage);
   } catch (const BadLaunch& error) {
-    return said(error, 2);
+    return said(error, exit_codes::kUsage);
   } catch (const reports::Unwritable& error) {
-    return said(error, 2);
+    return said(error, exit_codes::kUsage);
   } catch (const std::exception& error) {
-    return said(error, 5);
+    return said(error, exit_codes::kDead);
   }
 }
 

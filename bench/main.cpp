@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "bench/guarded.h"
 #include "bench/reporter.h"
 #include "bench/sweep.h"
 #include "cli/arguments.h"
@@ -17,8 +17,6 @@
 
 namespace ringcheck::bench {
 namespace {
-
-constexpr int kUsage = 2;  // exit code
 
 void register_all() {
   std::vector<Benchmark> list;
@@ -74,11 +72,8 @@ int main(int argc, char** argv) {
   program.add_option("--json", json, "write the result")->type_name("FILE")->check(cli::not_empty());
   try {
     program.parse(argc, argv);
-    return bench::run(json);
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : bench::kUsage;
-  } catch (const reports::Unwritable& error) {
-    std::cerr << "ringcheck_bench: " << error.what() << "\n";
-    return bench::kUsage;
+    return program.exit(error) == 0 ? 0 : exit_codes::kUsage;
   }
+  return bench::guarded("ringcheck_bench", [&] { return bench::run(json); });
 }

@@ -85,13 +85,13 @@ int ringcheck_command(int count, const char* const* words) {
     ::raise(by.signal);
   } catch (const cli::NothingRan& error) {
     std::cerr << cli::complaint(std::string("nothing ran: ") + error.what());
-    return cli::exit_codes::kNothingRan;
+    return exit_codes::kNothingRan;
   } catch (const parity::SelfTestFailed& error) {
     std::cerr << cli::complaint(error.what());
-    return cli::exit_codes::kSelfTest;
+    return exit_codes::kSelfTest;
   } catch (const std::exception& error) {
     std::cerr << cli::complaint("internal error: " + words_of(error));
-    return cli::exit_codes::kSelfTest;
+    return exit_codes::kSelfTest;
   }
-  return cli::exit_codes::kUsage;
+  return exit_codes::kUsage;
 }

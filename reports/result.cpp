@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "reports/exit_codes.h"
+
 namespace ringcheck::reports {
 namespace {
 
@@ -103,14 +105,14 @@ int exit_code(const std::vector<CaseResult>& cases) {
     return test.verdict == Status::kFail && !only_contract(test);
   };
   if (sum.hang + sum.crash > 0)
-    return 5;
+    return exit_codes::kDead;
   if (std::any_of(cases.begin(), cases.end(), wrong))
-    return 1;
+    return exit_codes::kWrong;
   if (sum.failed > 0)
-    return 4;
+    return exit_codes::kContract;
   if (sum.passed + sum.inconclusive == 0)
-    return 77;
-  return sum.inconclusive + sum.skipped > 0 ? 6 : 0;
+    return exit_codes::kNothingRan;
+  return sum.inconclusive + sum.skipped > 0 ? exit_codes::kInconclusive : 0;
 }
 
 }  // namespace ringcheck::reports

@@ -99,7 +99,7 @@ int run(const Options& options) {
   const nlohmann::json file = reports::to_json(result);
   reports::screen_beside(options.json) << reports::file_text(file) << std::flush;
   if (!options.json.empty()) reports::write_json(options.json, file);
-  return result.summary.passed == result.summary.cases ? 0 : 1;
+  return result.summary.passed == result.summary.cases ? 0 : exit_codes::kWrong;
 }
 
 }  // namespace

@@ -130,15 +130,15 @@ int run(const Options& options) {
     }
   } catch (const std::exception& error) {
     std::cerr << "ringcheck_scaling: " << error.what() << std::endl;
-    worlds->abandon(5);
-    return 5;
+    worlds->abandon(exit_codes::kDead);
+    return exit_codes::kDead;
   }
   if (worlds->speaks()) {
     const nlohmann::json file = reports::to_json(result);
     reports::screen_beside(options.json) << reports::file_text(file) << std::flush;
     if (!options.json.empty()) reports::write_json(options.json, file);
   }
-  return result.summary.passed == result.summary.cases ? 0 : 1;
+  return result.summary.passed == result.summary.cases ? 0 : exit_codes::kWrong;
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : 2;
+    return program.exit(error) == 0 ? 0 : ringcheck::exit_codes::kUsage;
   }
   options.figures_given = figures->count() > 0;
   return ringcheck::bench::guarded("ringcheck_scaling", [&] { return ringcheck::bench::run(options); });

@@ -127,7 +127,7 @@ int run_sensitivity(const Options& options) {
 
 int exit_code_of(const KillMatrix& matrix) {
   if (!matrix.self_test.failures.empty()) return exit_codes::kSelfTest;
-  if (!unclean(matrix).empty() || !parity::survivors_of_judging(matrix.cells).empty()) return 1;
+  if (!unclean(matrix).empty() || !parity::survivors_of_judging(matrix.cells).empty()) return exit_codes::kWrong;
   return parity::score_of(matrix.cells).counted() == 0 ? exit_codes::kNothingRan : 0;
 }
 

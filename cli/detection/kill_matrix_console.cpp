@@ -8,6 +8,7 @@
 #include "cli/detection/kill_matrix.h"
 #include "cli/detection/peer_scores.h"
 #include "parity/faults/fault.h"
+#include "reports/exit_codes.h"
 #include "reports/screen/table.h"
 #include "reports/text.h"
 
@@ -142,7 +143,7 @@ std::string others_table(const KillMatrix& matrix, const Paint& paint) {
 std::string verdict(const KillMatrix& matrix, int exit_code, const Paint& paint) {
   const Score bugs = score_by_fault(matrix), all = parity::score_of(matrix.cells);
   const bool pass = exit_code == 0 && all.survived == 0;
-  const std::string word = exit_code == 77 ? "NOTHING RAN" : pass ? "PASS" : exit_code == 0 ? "NOT ALL SEEN" : "FAIL";
+  const std::string word = exit_code == exit_codes::kNothingRan ? "NOTHING RAN" : pass ? "PASS" : exit_code == 0 ? "NOT ALL SEEN" : "FAIL";
   const std::string where = matrix.profile.empty() ? "" : " in cases of profile " + matrix.profile;
   std::string text = "planted bugs seen" + where + ": " + share(bugs.killed, bugs.counted());
   if (all.counted() > bugs.counted())

@@ -72,7 +72,7 @@ int report_coverage(const Asked& asked, const Selection& selection) {
   std::cout << (coverage.is_met() ? paint(Tone::kGood, "PASS") : paint(Tone::kBad, "FAIL")) << "  "
             << reports::wrapped("coverage of " + selection.what, 6, 6) << "\n\n";
   print(coverage, minima, pool.size());
-  return coverage.is_met() ? 0 : 1;
+  return coverage.is_met() ? 0 : exit_codes::kWrong;
 }
 
 }  // namespace ringcheck::cli

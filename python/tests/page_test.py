@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The RingCheck authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of docs/python.md and of README.md runs, and says that it passes."""
+"""The Python of docs/python.md and of docs/own.md runs, and says that it passes."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from runs import ROOT, blocks
 from runs import ringcheck as command
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["docs/own.md", "docs/python.md"])
 def test_page(page, tmp_path):
     files = blocks(page)
     assert files, f"{page} shows no Python"

@@ -77,7 +77,7 @@ def test_the_command_is_there(installed):
 
 
 def test_readme_gives_a_verdict(installed, tmp_path):
-    (name, text), = blocks("README.md").items()
+    (name, text), = blocks("docs/own.md").items()
     (tmp_path / name).write_text(text, encoding="utf-8")
     seconds = []
     for _ in range(3 if "RINGCHECK_WHEEL_TIMES" in os.environ else 1):

@@ -5,6 +5,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "reports/exit_codes.h"
+
 namespace ringcheck::reports {
 namespace {
 
@@ -14,13 +16,13 @@ struct Row {
   int exit_code;
 };
 
-constexpr std::array<Row, 9> kRows{{{ChangeKind::kDead, "newly hangs or crashes", 5},
-                                    {ChangeKind::kFails, "newly fails", 1},
-                                    {ChangeKind::kContract, "newly violates a contract", 4},
-                                    {ChangeKind::kCounter, "counts otherwise", 4},
-                                    {ChangeKind::kUnjudged, "no longer judged", 6},
-                                    {ChangeKind::kVanished, "vanished", 6},
-                                    {ChangeKind::kStaleWaiver, "waived no longer", 1},
+constexpr std::array<Row, 9> kRows{{{ChangeKind::kDead, "newly hangs or crashes", exit_codes::kDead},
+                                    {ChangeKind::kFails, "newly fails", exit_codes::kWrong},
+                                    {ChangeKind::kContract, "newly violates a contract", exit_codes::kContract},
+                                    {ChangeKind::kCounter, "counts otherwise", exit_codes::kContract},
+                                    {ChangeKind::kUnjudged, "no longer judged", exit_codes::kInconclusive},
+                                    {ChangeKind::kVanished, "vanished", exit_codes::kInconclusive},
+                                    {ChangeKind::kStaleWaiver, "waived no longer", exit_codes::kWrong},
                                     {ChangeKind::kStillFails, "still fails", 0},
                                     {ChangeKind::kPassesAgain, "passes again", 0}}};
 

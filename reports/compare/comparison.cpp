@@ -6,13 +6,11 @@
 #include <map>
 #include <set>
 
+#include "reports/exit_codes.h"
 #include "reports/failures.h"
 
 namespace ringcheck::reports {
 namespace {
-
-constexpr int kRegression = 3, kInconclusive = 6, kNothingRan = 77;
-constexpr int kBySeverity[] = {5, 1, 4, kRegression, kInconclusive};
 
 void check_common(const Comparison& all) {
   if (all.correctness.cases > all.correctness.added || !all.speeds.series.empty()) return;
@@ -65,12 +63,12 @@ int exit_code(const Comparison& comparison) {
   for (const Change& change : comparison.changes())
     if (change.waived.empty()) codes.insert(exit_code(change.kind));
   for (const Speed& speed : comparison.speeds.series) {
-    if (speed.verdict == SpeedVerdict::kSlower) codes.insert(kRegression);
-    if (speed.verdict == SpeedVerdict::kInconclusive) codes.insert(kInconclusive);
+    if (speed.verdict == SpeedVerdict::kSlower) codes.insert(exit_codes::kSlower);
+    if (speed.verdict == SpeedVerdict::kInconclusive) codes.insert(exit_codes::kInconclusive);
   }
-  for (const int code : kBySeverity)
+  for (const int code : exit_codes::kBySeverity)
     if (codes.contains(code)) return code;
-  return comparison.correctness.judged + comparison.speeds.tests == 0 ? kNothingRan : 0;
+  return comparison.correctness.judged + comparison.speeds.tests == 0 ? exit_codes::kNothingRan : 0;
 }
 
 std::string headline(const Comparison& comparison) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/exit_codes.h"
 #include "reports/screen/table.h"
 #include "reports/text.h"
 #include "reports/formats/verdict.h"
@@ -175,9 +176,9 @@ std::string did_not_pass(const std::vector<CaseResult>& cases, const Paint& pain
 }
 
 Tone tone_of(int exit_code) {
-  return exit_code == 0                                      ? Tone::kGood
-         : exit_code == 1 || exit_code == 4 || exit_code == 5 ? Tone::kBad
-                                                              : Tone::kOpen;
+  using namespace exit_codes;
+  if (exit_code == 0) return Tone::kGood;
+  return exit_code == kWrong || exit_code == kContract || exit_code == kDead ? Tone::kBad : Tone::kOpen;
 }
 
 }  // namespace
