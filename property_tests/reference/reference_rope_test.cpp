@@ -153,5 +153,22 @@ TEST(RotaryEmbedding, EveryCutIntoDocumentsHasItsOwnPositions) {
   EXPECT_TRUE(other.narrow(2, 5, 4).equal(one.narrow(2, 0, 4)));
 }
 
+// Nor are they those of another embedding that was asked about right before, of as many pairs.
+TEST(RotaryEmbedding, EveryBaseAndScalingHasItsOwnAngles) {
+  const at::Tensor x = numbers({1., 1., 0., 0.}).view({1, 1, 1, 4}).expand({1, 1, 9, 4});
+  std::vector<Rope> ropes(4);
+  ropes[1].base = 500000;
+  ropes[2].scaled = ropes[3].scaled = true;
+  ropes[2].llama3 = {8, 1, 4, 64};
+  ropes[3].llama3 = {4, 1, 4, 64};
+  for (int time = 0; time < 2; ++time)
+    for (Rope& rope : ropes) {
+      rope.pairing = Rope::Pairing::kHalf;
+      const at::Tensor found = rotate(x, {Full{}, 9}, rope)[0][0][8];
+      const std::vector<double> of_pairs = frequencies(rope, 4);
+      for (int64_t pair = 0; pair < 2; ++pair) EXPECT_NEAR(found[pair].item<double>(), std::cos(8 * of_pairs[pair]), 1e-15);
+    }
+}
+
 }  // namespace
 }  // namespace ringcheck::reference

@@ -3,6 +3,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "parity/faults/self_test/plain_subject.h"
@@ -28,11 +29,15 @@ void examine_draws(const DrawOracles& draw, SelfTest& result) {
       apply.insert(name);
       many = std::max(many, oracle.one_in * kTimes);
     }
-    std::set<std::string> drawn;
+    std::map<std::string, std::set<int>> drawn;  // by which seeds
     for (int seed = 1; seed <= many; ++seed)
-      for (const std::string& name : draw(parse_case(c10::str(kind, "/seed", seed)), plain::subject())) drawn.insert(name);
-    for (const std::string& name : apply)
+      for (const std::string& name : draw(parse_case(c10::str(kind, "/seed", seed)), plain::subject())) drawn[name].insert(seed);
+    std::map<std::set<int>, std::string> alike;
+    for (const std::string& name : apply) {
       result.demand(drawn.contains(name), c10::str(name, " is drawn by none of ", many, " cases as ", kind));
+      const auto [other, alone] = alike.emplace(drawn[name], name);
+      result.demand(alone || drawn[name].empty(), c10::str(name, " is drawn by just the cases that draw ", other->second));
+    }
   }
 }
 

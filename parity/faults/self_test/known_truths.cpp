@@ -26,7 +26,8 @@ constexpr const char* kProblems[] = {"full/P1/b2/hq4/hkv2/s11/d6/dv4",
                                      "causal/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]",
                                      "doc[4,3:5]/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]",
                                      "doc[5,3:4]/P1/b1/hq2/hkv1/s9/d4/dv4/rope:half[100]",
-                                     "full/P1/b1/hq2/hkv1/s9/d4/dv4/rope:interleaved[100]"};
+                                     "full/P1/b1/hq2/hkv1/s9/d4/dv4/rope:interleaved[100]",
+                                     "full/P1/b1/hq2/hkv1/s9/d4/dv4/rope:interleaved[500]"};  // right behind another base
 
 // Some tiles of it are full, some in part, some empty.
 const reference::Tiling kManyTiles{.rows = 4, .columns = 3, .together = 20};

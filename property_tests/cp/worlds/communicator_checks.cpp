@@ -127,19 +127,20 @@ std::string messages_to_oneself_match_in_order(Communicator& comm) {
   }
   comm.transfer(sends, receives, {"test"}).wait();
   std::string wrong;
-  for (int n = 0; n < 3; ++n)
-    wrong += mismatch("part " + std::to_string(n), receives[n].data, sends[n].data);
+  for (int n = 0; n < 3; ++n) wrong += mismatch("part " + std::to_string(n), receives[n].data, sends[n].data);
   return wrong;
 }
 
 std::string all_gather_collects(Communicator& comm, int64_t elements) {
-  std::vector<at::Tensor> gathered;
-  for (int r = 0; r < comm.size(); ++r)
-    gathered.push_back(room(comm, elements));
-  comm.all_gather(payload(comm, comm.rank(), 0, elements), gathered, {"test"}).wait();
+  const at::Tensor buffer = room(comm, 2 * comm.size() * elements);
   std::string wrong;
-  for (int r = 0; r < comm.size(); ++r)
-    wrong += mismatch("of rank " + std::to_string(r), gathered[r], payload(comm, r, 0, elements));
+  for (const bool apart : {true, false}) {  // or slices of one buffer, the last rank's first and with gaps
+    std::vector<at::Tensor> gathered;
+    for (int r = 0; r < comm.size(); ++r)
+      gathered.push_back(apart ? room(comm, elements) : buffer.narrow(0, 2 * (comm.size() - 1 - r) * elements, elements));
+    comm.all_gather(payload(comm, comm.rank(), 0, elements), gathered, {"test"}).wait();
+    for (int r = 0; r < comm.size(); ++r) wrong += mismatch("of rank " + std::to_string(r), gathered[r], payload(comm, r, 0, elements));
+  }
   return wrong;
 }
 
@@ -227,8 +228,7 @@ std::string buffers_are_free_after_wait(Communicator& comm) {
 
 std::string a_dropped_transfer_completes(Communicator& comm) {
   const at::Tensor receive = room(comm, 3);
-  std::ignore = comm.exchange(payload(comm, comm.rank(), comm.right(), 3), comm.right(), receive,
-                              comm.left(), {"dropped"});
+  std::ignore = comm.exchange(payload(comm, comm.rank(), comm.right(), 3), comm.right(), receive, comm.left(), {"dropped"});
   comm.finish();
   return exchange_delivers(comm, 1, 4, at::kFloat);
 }

@@ -86,6 +86,18 @@ std::string pairs_before(int found, int all = 6) {
   return c10::str("of ", all, " pairs of a batch entry and a key-value head ", found, " were judged before");
 }
 
+// Pairs that are judged one by one are named by where they stand in the whole.
+TEST(Kept, NamesAnElementOfTheLastPair) {
+  const Case test = parity::parse_case(kCase);
+  const std::pair<const char*, const char*> wrong[] = {{"dk", "batch 1, head 2"}, {"o", "batch 1, head 11"}, {"lse", "batch 1, head 11"}};
+  for (const auto& [tensor, place] : wrong) {
+    const OracleVerdict verdict = judged_anew(test, [name = tensor](RankOutput& output) {
+      of(output, name).select(0, 1).select(0, -1).add_(100);
+    });
+    EXPECT_THAT(verdict.findings, Contains(testing::AllOf(testing::StartsWith(tensor), HasSubstr(place))));
+  }
+}
+
 TEST(Kept, GoesOnWhereItWasCutOff) {
   const Case test = parity::parse_case(kCase);
   const OracleVerdict whole = judged_anew(test);

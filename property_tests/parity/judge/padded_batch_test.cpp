@@ -185,6 +185,26 @@ TEST(PaddedBatch, EachEntryIsJudgedAsIfItWereAlone) {
     }
 }
 
+// So is what relations are told of the truth.
+TEST(PaddedBatch, EachEntryHasTheSigmaOfItsLse) {
+  for (const char* lengths : {"3+22", "22+3", "9+22+0+1"}) {
+    const std::string shape = "P1/full/hq2/hkv2/d8/float32/equal-keys";
+    const Case test = parse_case(shape + "/lengths:" + lengths);
+    const Problem problem = problem_of(test);
+    const Outcome outcome = solve_on_threads({test}, *ours());
+    const at::Tensor sigma = truth_of(test, ours()->promise(test), problem, outcome, [] {}).sigma.lse;
+    for (int64_t entry = 0; entry < test.batch; ++entry) {
+      const int64_t length = test.lengths[static_cast<size_t>(entry)];
+      if (length == 0) continue;
+      const auto cut = [&](const at::Tensor& x) { return x.narrow(0, entry, 1).narrow(2, 0, length); };
+      const Case alone = parse_case(shape + "/b1/s" + std::to_string(length));
+      const Problem own{cut(problem.q), cut(problem.k), cut(problem.v), cut(problem.d_o)};
+      const at::Tensor want = truth_of(alone, ours()->promise(alone), own, {}, [] {}).sigma.lse;
+      EXPECT_TRUE(at::allclose(cut(sigma), want, 1e-9)) << lengths << ", entry " << entry;
+    }
+  }
+}
+
 // In a sample the pads are all looked at.
 TEST(PaddedBatch, IsJudgedInASample) {
   EXPECT_EQ(judged(kPadded, ours(), 5).status, Status::kPass);

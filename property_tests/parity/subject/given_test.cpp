@@ -89,6 +89,11 @@ TEST(Given, SumsOfBitsSeeEveryPiece) {
     EXPECT_NE(sum_of(other), before) << i;
   }
   EXPECT_NE(sum_of(x.roll(16384, 2)), before);
+  constexpr int64_t kPiece = 8192 * 2;  // numbers of 4 bytes
+  at::Tensor swapped = x.clone();
+  swapped.view(-1).narrow(0, 0, kPiece).copy_(x.view(-1).narrow(0, kPiece, kPiece));
+  swapped.view(-1).narrow(0, kPiece, kPiece).copy_(x.view(-1).narrow(0, 0, kPiece));
+  EXPECT_NE(sum_of(swapped), before) << "two pieces that changed places";
 }
 
 // By hashes and by sums.

@@ -5,11 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <stdexcept>
 
 #include "parity/faults/decorators/subject.h"
+#include "parity/judge/observed.h"
+#include "parity/subject/world.h"
 #include "property_tests/parity/oracles/spoilt.h"
 
 namespace ringcheck {
@@ -82,6 +86,43 @@ TEST(Returned, NamesTheRankThatReturnsAnotherDtype) {
   EXPECT_EQ(verdict.status, Status::kFail);
   EXPECT_THAT(oracle(verdict, "returned").findings,
               testing::ElementsAre("dk: rank 2 returned another dtype or shape than rank 0"));
+}
+
+// Also where one process answers for all ranks.
+TEST(Returned, NamesTheRankWhoseInputWasWrittenOver) {
+  class Writes final : public parity::WholeSubject {
+   public:
+    std::optional<std::string> refuses(const parity::Case&) const override { return std::nullopt; }
+    parity::Promise promise(const parity::Case& test) const override { return parity::ours()->promise(test); }
+    std::vector<RankOutput> solve(const parity::Case& test, const std::vector<parity::RankInput>& inputs) const override {
+      const auto like = [](const at::Tensor& x) { return at::zeros_like(x); };
+      std::vector<RankOutput> ranks(static_cast<size_t>(test.world));
+      for (size_t rank = 0; rank < ranks.size(); ++rank) {
+        const parity::Problem& own = inputs[rank].local;
+        ranks[rank].o = like(own.d_o), ranks[rank].lse = like(own.q.select(3, 0));
+        ranks[rank].dq = like(own.q), ranks[rank].dk = like(own.k), ranks[rank].dv = like(own.v);
+      }
+      inputs.back().local.k.add_(1);
+      return ranks;
+    }
+  };
+  const parity::Outcome outcome = parity::solve_whole({parity::parse_case("P3/b1/hq1/hkv1/s6/d4/float32")}, Writes());
+  EXPECT_THAT(outcome.missing, testing::Contains("k: rank 2 wrote into what it was given"));
+}
+
+// Whichever of the further runs of a relation it is that lacks something.
+TEST(Returned, NamesWhatAFurtherRunLacks) {
+  parity::ThreadRanks threads(std::chrono::seconds(30));
+  for (const int lacks : {1, 2}) {
+    std::array<std::atomic<int>, 3> calls{};
+    const auto subject = parity::ours_with([&](Communicator& comm, const parity::Case& test, const parity::RankInput& input) {
+      RankOutput output = parity::context_parallel(comm, test, input);
+      if (calls.at(comm.rank())++ == lacks) output.dv.reset();
+      return output;
+    });
+    const parity::Observed observed = parity::observe(a_case(), *subject, threads, {"pads"}).value();
+    EXPECT_THAT(observed.outcome.missing, testing::ElementsAre("in a further run, for pads, dv: not returned")) << lacks;
+  }
 }
 
 // Further tensors: the ranks must agree on them, and nobody claims to have judged them.
