@@ -130,10 +130,10 @@ Cases stress(const std::string& device, const parity::Combinations& combinations
 const std::map<std::string, Profile>& profiles() {
   static const std::map<std::string, Profile> table{
       {"smoke",
-       {"about 350 small cases, each rare condition in three; half a minute", kSmokeMinima,
+       {"about 400 small cases, each rare condition in three; half a minute", kSmokeMinima,
         smoke_pool, smoke}},
       {"conformance",
-       {"about 1650 small cases, each rare condition in ten", kConformanceMinima, conformance_pool,
+       {"about 1800 small cases, each rare condition in ten", kConformanceMinima, conformance_pool,
         conformance}},
       {"stress",
        {"about 170 larger cases, lengths to 5000, worlds to 16", {}, stress_pool, stress}}};
