@@ -5,6 +5,7 @@
 import pytest
 from cut import to_and_fro
 from ringcheck import balancing
+from ringcheck.refused import Refused
 from runs import findings, judged
 from runs import ringcheck as command
 
@@ -20,6 +21,11 @@ def test_the_next_length_that_is_cut():
     assert balancing.nearest(to_and_fro, 9, 2, False, 15) == 8
     assert balancing.nearest("headtail", 60, 8, False, 40) == 32
     assert balancing.nearest("headtail", 60, 8, False, 8) == 60, "none is cut"
+
+
+def test_a_cut_that_leaves_the_end_out_is_refused():
+    with pytest.raises(Refused, match=r"^balance\(8, 2, rank\) gives 4 slots in all; want at least 8$"):
+        balancing.shards(lambda length, world, rank: [2 * rank, 2 * rank + 1], 8, 2)
 
 
 def test_it_is_judged_where_its_tokens_are():

@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The most bytes that a rank holds at a time are counted, and nothing is judged by them."""
 
+import threading
+
 import pytest
+import torch
+from ringcheck.held import held_on
 from runs import findings, judged
 
 CASE = "contiguous/full/P2/b1/hq2/hkv2/s32/d8/float32"
@@ -89,6 +93,41 @@ def test_what_is_held_at_a_time(file):
     for function, more in {"one": EXTRA, "two": 2 * EXTRA, "backward": EXTRA, "from_before": 0}.items():
         assert abs(peak(file, function)[0] - without - more) <= SLACK, function
     assert peak(file, "in_turn")[0] == EXTRA
+
+
+class Deep(torch.autograd.Function):
+    """A backward pass within a backward pass, to a depth at which autograd takes another thread."""
+
+    @staticmethod
+    def forward(ctx, x, deeper, at_last):
+        ctx.further = deeper, at_last
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, d_x):
+        deeper, at_last = ctx.further
+        with torch.enable_grad():
+            descend(deeper - 1, at_last) if deeper else at_last()
+        return d_x, None, None
+
+
+def descend(deeper, at_last):
+    Deep.apply(torch.ones(1, requires_grad=True), deeper, at_last).backward()
+
+
+def test_what_one_thread_allocates_and_another_one_frees_is_held_once():
+    kept, threads = [], {threading.get_ident()}
+
+    def allocate():
+        threads.add(threading.get_ident())
+        kept.append(torch.empty(EXTRA, dtype=torch.uint8))
+
+    with held_on(torch.device("cpu")) as held:
+        for _ in range(2):
+            descend(64, allocate)
+            kept.clear()
+    assert len(threads) > 1
+    assert abs(held.peak - EXTRA) <= SLACK
 
 
 def test_a_profiler_of_the_function_itself_takes_the_place_of_ours(file):

@@ -21,6 +21,16 @@ def test_what_is_written_is_aligned_wherever_the_last_ended():
     assert written["offset"] == ALIGNMENT
 
 
+def test_memory_that_has_grown_is_mapped_anew():
+    memory, listed = shared(torch.ones(3))
+    reader = Memory(memory._descriptor)
+    assert torch_tensors.read(listed, reader.span).equal(torch.ones(3))
+    values = torch.arange(5000.0)
+    (written,) = memory.write(torch_tensors, {"q": values}, 0)
+    for side in (memory, reader):
+        assert torch_tensors.read(written | {"strides": [1]}, side.span).equal(values)
+
+
 def test_a_page_that_is_written_to_is_the_writers_own():
     values = torch.arange(6.0).view(2, 3)
     memory, listed = shared(values)
