@@ -70,6 +70,14 @@ class Markdown(unittest.TestCase):
         table = next(table for table in self.page(result("passed")).tables if table[0][2] == "error / bound")
         self.assertAlmostEqual(float(table[1][2]), max(tensor["hard_ratio"] for tensor in tensors), 3)
 
+    def test_an_error_that_is_no_number_is_the_worst(self):
+        def spoil(data):
+            oracle = next(one for one in data["cases"][0]["oracles"] if one["name"] == "parity")
+            ratios = {f"t{i}": 2 + i for i in range(20)} | {"u": "nan"}
+            oracle["tensors"] = [oracle["tensors"][0] | {"tensor": name, "hard_ratio": ratio} for name, ratio in ratios.items()]
+        table = next(table for table in self.page(changed(result("passed"), spoil)).tables if table[0][2] == "error / bound")
+        self.assertEqual([row[1] for row in table[1:4]], ["u", "t19", "t18"])
+
     def test_what_nobody_judged_is_said(self):
         text = rendered(result("passed"), "markdown").read_text()
         nobody = [rank for test in json.loads(result("passed").read_text())["cases"]

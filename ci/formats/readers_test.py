@@ -127,7 +127,8 @@ class OpenMetrics(unittest.TestCase):
             data["environment"]["host"] = 'a"b\\c\nd'
             data["measurements"][0]["parts"] = {"9 lives": "x", "9_lives": "y", "statistic": "z", "": "w"}
             data["measurements"][0]["samples"] += ["nan", "inf"]
-        self.assertTrue(self.read_back(changed(MEASURED[0], spoil)))
+        samples = self.read_back(changed(MEASURED[0], spoil))
+        self.value(samples, '="x"', '="y"', '="z"', '="w"', 'statistic="median"')  # names that fall together overwrite none
 
 
 class GoogleBenchmark(unittest.TestCase):
@@ -216,6 +217,14 @@ class Dashboards(unittest.TestCase):
         self.assertEqual(sum(len(measures) for measures in bencher.values()), count)
         line = json.loads(rendered(alike, "superbench").read_text())
         self.assertEqual(sum("/attend " in metric for metric in line), count)
+
+    def test_a_part_that_only_some_series_have_tells_them_apart(self):
+        def split_one(data):
+            data["measurements"] = [data["measurements"][0] | {"parts": parts} for parts in ({}, {"split": "2"})]
+        path = changed(MEASURED[1], split_one)
+        values = json.loads(rendered(path, "github-action-benchmark-smaller").read_text())
+        self.assertEqual(len({one["name"] for one in values}), 2)
+        self.assertEqual(len(json.loads(rendered(path, "bencher").read_text())), 2)
 
     def test_a_node_has_a_line(self):
         for name in VERIFY:

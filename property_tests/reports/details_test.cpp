@@ -41,5 +41,52 @@ TEST(Details, AreOfTheNewestRunOfEachMachineBranchAndKind) {
   EXPECT_THAT(hours, ::testing::UnorderedElementsAre("01", "02", "03", "04"));
 }
 
+// The page that a history of this run alone makes.
+json page_of(const std::vector<CaseResult>& cases) {
+  const testing::Folder folder;
+  History history(folder.file("history.db"), History::Missing::kCreate);
+  history.add({run_of(to_json(result_of(cases)))}, "main");
+  return dashboard_data(history, 0);
+}
+
+CaseResult numbered(size_t number, Status verdict) {
+  CaseResult test = case_of(verdict);
+  test.name = "case " + std::to_string(number);
+  return test;
+}
+
+// A page has room for 2000 of them.
+TEST(Details, HaveRanksOfWhatDidNotPassFirst) {
+  constexpr size_t kPassed = 25, kOthers = 3, kRanks = 100;
+  std::vector<CaseResult> cases;
+  for (size_t i = 0; i < kPassed + kOthers; ++i) {
+    cases.push_back(numbered(i, i < kPassed ? Status::kPass : Status::kFail));
+    cases.back().ranks.resize(kRanks);
+  }
+  const json rows = page_of(cases).at("details").at(0).at("cases");
+  size_t passed = 0;
+  for (size_t i = 0; i < kPassed; ++i) passed += rows.at(i).contains("ranks");
+  EXPECT_EQ(passed, 2000 / kRanks - kOthers);
+  for (size_t i = kPassed; i < rows.size(); ++i) EXPECT_EQ(rows[i].at("ranks").size(), kRanks) << i;
+}
+
+// Smallest, quartiles, 95th of a hundred and largest of few: each the nearest of the values.
+TEST(Details, QuantilesOfFewMarginsAreOfThem) {
+  const std::vector<json> expected{{1, 1, 1, 1, 1, 1}, {1, 1, 2, 2, 2, 2}, {1, 2, 2, 3, 3, 3}, {1, 2, 3, 3, 4, 4}, {1, 2, 3, 4, 5, 5}};
+  for (size_t count = 1; count <= expected.size(); ++count) {
+    std::vector<CaseResult> cases;
+    for (size_t i = 0; i < count; ++i) {
+      cases.push_back(numbered(i, Status::kPass));
+      TensorResult tensor;
+      tensor.tensor = "o";
+      tensor.hard_ratio = static_cast<double>(1 + (i + 2) % count);  // not in their order
+      cases.back().oracles = {{"parity", Status::kPass, false, {tensor}, {}}};
+    }
+    const json errors = page_of(cases).at("errors").at(0);
+    EXPECT_EQ(errors.at("cases"), count);
+    EXPECT_EQ(errors.at("margin"), expected[count - 1]) << count;
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck::reports

@@ -178,15 +178,21 @@ TEST_F(Files, HoldTheUsersOwnTensors) {
 }
 
 TEST_F(Files, HoldEachQuestionOnce) {
-  export_cases({"--profile", "smoke", "--seq", "16,17,18,19,20", "--dtype", "float32"});
-  const json manifest = json::parse(read_text(answers() + "/manifest.json"));
-  std::set<std::string> seen;
-  for (const json& test : manifest["cases"]) {
-    EXPECT_TRUE(seen.insert(test["case"]).second) << test["case"];
-    EXPECT_FALSE(test["parts"].contains("strategy"));
-    EXPECT_EQ(test["ranks"].size(), test["parts"]["world"]);
-  }
-  EXPECT_GT(seen.size(), 1U);
+  const auto questions = [this](const Words& cases) {
+    fs::remove_all(answers());
+    export_cases(cases);
+    const json manifest = json::parse(read_text(answers() + "/manifest.json"));
+    std::set<std::string> seen;
+    for (const json& test : manifest["cases"]) {
+      EXPECT_TRUE(seen.insert(test["case"]).second) << test["case"];
+      EXPECT_FALSE(test["parts"].contains("strategy"));
+      EXPECT_EQ(test["ranks"].size(), test["parts"]["world"]);
+    }
+    return seen.size();
+  };
+  EXPECT_GT(questions({"--profile", "smoke", "--seq", "16,17,18,19,20", "--dtype", "float32"}), 1U);
+  EXPECT_EQ(questions({"--case", "ring:p2p/P2/s64", "--case", "ulysses/P2/s64"}), 1U);
+  EXPECT_EQ(questions({"--case", "ring:p2p/P2/s64", "--case", "ulysses/P4/s64"}), 2U);
 }
 
 TEST_F(Files, ThatAreNotWholeAreRefused) {

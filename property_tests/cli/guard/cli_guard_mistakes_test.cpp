@@ -48,6 +48,12 @@ class GuardMistakes : public GuardTest {
       said_ += fit["says"].get<std::string>() + "\n";
       EXPECT_THAT(words_of(ran.out), HasSubstr("would fit: " + fit["says"].get<std::string>()));
     }
+    if (shards) {
+      run_shards(words, {2, 0, 1, 3});
+      const json other = result()["would_fit"];
+      EXPECT_EQ(other.size(), found.size()) << "whatever the order of the files";
+      for (size_t i = 0; i < std::min(other.size(), found.size()); ++i) EXPECT_EQ(other[i]["says"], found[i]["says"]);
+    }
     return mistakes;
   }
   double factor() const { return result()["would_fit"][0]["factor"].get<double>(); }

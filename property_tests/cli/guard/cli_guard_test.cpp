@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
 
 class Guard : public GuardTest {};
 
@@ -114,8 +114,17 @@ TEST_F(Guard, ANanFailsWhereverItIs) {
     EXPECT_EQ(result()["verdict"], "fail");
     whole_ = clean;
   }
-  whole_.tensors["lse"][0][1][5] = kNan;
-  EXPECT_EQ(run().code, 1);
+}
+
+// An LSE that is -inf says that a row sees no key; no other that is not finite says anything.
+TEST_F(Guard, AnLseThatIsNoNumberOrLargerThanAllFails) {
+  for (const double value : {kNan, kInfinity, -kInfinity}) {
+    (*this)["lse"][0][1][5] = value;
+    const Ran ran = run();
+    EXPECT_EQ(ran.code, 1) << value;
+    const std::string says = "lse has 1 values that are not finite, the first at [0, 1, 5]";
+    EXPECT_EQ(words_of(ran.out).find(says) != std::string::npos, value != -kInfinity) << value << ran.out;
+  }
 }
 
 // A row whose LSE is -inf sees no key: its dO stands outside C1, and it must be empty.

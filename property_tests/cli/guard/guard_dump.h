@@ -25,8 +25,9 @@ class GuardTest : public ::testing::Test {
   void step(const Mask& mask, at::ScalarType dtype = at::kBFloat16);
   at::Tensor& operator[](const std::string& name);  // a tensor of its own
 
-  Ran run(std::vector<std::string> words = {});         // one file
-  Ran run_shards(std::vector<std::string> words = {});  // a file a rank, of 64 tokens
+  Ran run(std::vector<std::string> words = {});  // one file
+  // A file a rank, of 64 tokens, named in this order.
+  Ran run_shards(std::vector<std::string> words = {}, const std::vector<int>& ranks = {0, 1, 2, 3});
   // The file of a rank, which says this of itself; its name.
   std::string write_shard(int rank, const std::map<std::string, std::string>& metadata) const;
   nlohmann::json result() const;                        // what --json `json` wrote

@@ -79,6 +79,20 @@ TEST(RankInterval, WantsAsManyValuesAsItSays) {
   EXPECT_TRUE(rank_interval(Values(100'000, 1.0), Values(100'000, 1.0), 0.05));
 }
 
+// Of too many, some of all parts stand for them: where one half is larger by 1, half of the differences are.
+TEST(RankInterval, IsOfAllPartsOfManyValues) {
+  for (const size_t values : {2000, 2999, 10'000}) {
+    const Values same(values, 1.0);
+    Values late = same;
+    std::fill(late.begin() + static_cast<std::ptrdiff_t>(values / 2), late.end(), 2.0);
+    const auto higher = rank_interval(same, late, 0.05), lower = rank_interval(late, same, 0.05);
+    EXPECT_EQ(higher->low, 0) << values;
+    EXPECT_EQ(higher->high, 1) << values;
+    EXPECT_EQ(lower->low, -1) << values;
+    EXPECT_EQ(lower->high, 0) << values;
+  }
+}
+
 // Of what is drawn from one skewed law with a shift between, the share of intervals that hold the
 // shift is at least what is asked; from 51 values on by the normal law.
 TEST(RankInterval, HoldsTheShift) {
@@ -138,6 +152,14 @@ TEST(SpreadInterval, HoldsTheShift) {
       const double chance = 4 * std::sqrt(alpha * (1 - alpha) * kTrials);
       EXPECT_NEAR(held, (1 - alpha) * kTrials, chance) << earlier << " runs at " << alpha;
     }
+}
+
+// The end that is known worse decides, whichever it is.
+TEST(SmallestSeen, IsOfTheWiderHalf) {
+  const auto seen = [](const Interval& interval) { return smallest_seen(interval, 0.5, 0.05, 0.9); };
+  EXPECT_EQ(seen({-4, 0, 1}), seen({-1, 0, 4}));
+  EXPECT_EQ(seen({-4, 0, 1}), seen({-4, 0, 4}));
+  EXPECT_NEAR(seen({-4, 0, 1}), 0.5 + 4 * (1 + 1.281552 / 1.959964), 1e-5) << "quantiles of a table";
 }
 
 TEST(CliffsDelta, IsAShareOfPairs) {

@@ -77,6 +77,12 @@ TEST(LargestErrors, NothingThatPassedIsBlindBeyondTheLimit) {
     }
     EXPECT_GT(seen, 0);
   }
+  int seen = 0;
+  for (const reports::Run::Verdict& test : run_of(result).verdicts) {
+    EXPECT_LE(test.vacuity.value_or(0), 0.02) << test.name;
+    seen += test.vacuity.has_value();
+  }
+  EXPECT_GT(seen, 0);
 }
 
 TEST(LargestErrors, BadSummariesAreRefused) {
