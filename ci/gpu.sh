@@ -225,12 +225,9 @@ laws() {
   done
   return "$failed"
 }
-# The smoke profile under the sanitizers, which look at the kernels of this project: by name, or
-# every other one would be as slow. Every finding makes the exit code of a sanitizer 9. Three a GPU at a time: of ten, workers did
-# not start in time, and racecheck lost track of kernels.
-memcheck() { sanitize memcheck; }
-racecheck() { sanitize racecheck; }
-sanitize() {
+# Our kernels under the sanitizers: by name, or every other one would be as slow. Every finding makes the exit code of a sanitizer 9.
+# The smoke profile under memcheck. Three parts a GPU at a time: of ten, workers did not start in time.
+memcheck() {
   local part failed=0 running=0
   for part in tiled:float64 tiled:float32 tiled:bf16 tiled:fp16 wgmma:bf16,fp16 \
     plain:float64,float32,bf16,fp16 cudnn,aten-cudnn:bf16,fp16 fa2,efficient:float32,bf16,fp16; do
@@ -239,18 +236,33 @@ sanitize() {
       wait -n || failed=1
       running=$((running - 1))
     fi
-    sanitized "$1" "${part%:*}" "${part#*:}" &
+    sanitized memcheck "${part%:*}" "${part#*:}" --profile smoke &
     running=$((running + 1))
   done
   for (( ; running > 0; --running)); do wait -n || failed=1; done
   return "$failed"
 }
-# sanitized TOOL KERNELS DTYPES   a part of the profile; every process under the tool says that it
+# Cases of one rank, and the laws of kernels, under racecheck: it loses track of what several threads of a process launch at once,
+# and says so as a hazard.
+racecheck() {
+  local part failed=0
+  for part in wgmma:bf16,fp16 tiled:float64,float32,bf16,fp16 plain:float64,float32,bf16,fp16; do
+    sanitized racecheck "${part%:*}" "${part#*:}" --world-kind thread --world 1 --mask 'full,causal,window[37]' --data spread3 \
+      --heads 4 --kv-heads 2,4 --seq 300 --dim 40,128,256 --balance contiguous --rotation p2p || failed=1
+  done
+  for part in kernel_laws kernel_gradient_laws; do
+    RINGCHECK_TEST_DEVICE=cuda compute-sanitizer --tool racecheck --target-processes all --error-exitcode 9 --kernel-name kns=ringcheck \
+      "$here/run" "$part" >"$out/racecheck_$part.log" 2>&1 || failed=1
+    echo "racecheck $part: $(grep -hE 'PASSED|FAILED|SUMMARY' "$out/racecheck_$part.log" | tr '\n' ' ')"
+  done
+  return "$failed"
+}
+# sanitized TOOL KERNELS DTYPES option...   these cases; every process under the tool says that it
 # found nothing, and every case passes.
 sanitized() {
   local log=$out/$1_$2_$3
   RINGCHECK_WRAP="compute-sanitizer --tool $1 --target-processes all --error-exitcode 9 --kernel-name kns=ringcheck" \
-    on "$(next)" "${verify[@]}" --profile smoke --kernel "$2" --dtype "$3" --deadline 300 \
+    on "$(next)" "${verify[@]}" "${@:4}" --kernel "$2" --dtype "$3" --deadline 300 \
     --json "$log.json" >"$log.log" 2>&1
   local code=$? found
   found=$(grep -hE "ERROR SUMMARY|RACECHECK SUMMARY" "$log.log" | sed 's/^=* *//' | sort | uniq -c)
