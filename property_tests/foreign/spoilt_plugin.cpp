@@ -44,6 +44,10 @@ int32_t spoil(const std::string& how, const ringcheck_ranks& ranks, ringcheck_ou
     const int64_t size = 3;
     out.o = ranks.zeros(&ranks, {kDLFloat, 64, 1}, 1, &size);
   }
+  if (how == "ignores_a_failure") {
+    const int64_t size = 3;
+    (void)ranks.zeros(&ranks, {kDLFloat, 7, 1}, 1, &size);
+  }
   if (how == "gathers_scraps") {  // into buffers that are too small
     double scrap[2] = {};
     const Lent mine(scrap, 2), one(scrap, 1);
@@ -57,6 +61,11 @@ int32_t run_spoilt(const ringcheck_case* c, const ringcheck_ranks* ranks,
                    const ringcheck_input* in, ringcheck_output* out, char* error,
                    uint64_t capacity) {
   if (const int32_t code = run(c, ranks, in, out, error, capacity); code != 0) return code;
+  const char* process = std::getenv("OMPI_COMM_WORLD_RANK");  // as Open MPI numbers the job
+  if (process != nullptr && ranks->world_ranks[ranks->rank] != std::atoi(process)) {
+    std::snprintf(error, capacity, "rank %d is process %s, and not %d", ranks->rank, process, ranks->world_ranks[ranks->rank]);
+    return 8;
+  }
   return ranks->rank == 1 ? spoil(c->arguments, *ranks, *out, error, capacity) : 0;
 }
 

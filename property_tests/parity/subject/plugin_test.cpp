@@ -45,6 +45,7 @@ TEST(Plugin, IsAskedForFurtherRuns) {
   expect_named(verified(plugin("nothing"), "causal/P3/s50/float64",
                         {"--oracles", "parity,groups,strides,repetition"}),
                0, {"1 passed"});
+  expect_named(verified(plugin("nothing"), "causal/mpi/P3/s50/float64", {"--oracles", "parity,groups"}), 0, {"1 passed"});
 }
 
 TEST(Plugin, NamesWhatIsWrongAndWhere) {
@@ -59,6 +60,7 @@ TEST(Plugin, NamesWhoEndsHow) {
   expect_named(verified(plugin("dies")), 5, {"rank 1"});
   expect_named(verified(plugin("exits")), 5, {"rank 1"});
   expect_named(verified(plugin("gathers_scraps")), 5, {});  // whoever notices first
+  expect_named(verified(plugin("ignores_a_failure")), 5, {"rank 1"});
   expect_named(verified(plugin("hangs"), "causal/P3/s50/float32", {"--deadline", "2"}), 5, {"rank 1"});
 }
 
