@@ -88,6 +88,16 @@ TEST(Autograd, AnExpandedGradientIsTaken) {
   });
 }
 
+// What the backward pass needs goes with the output, and not in a circle that keeps itself.
+TEST(Autograd, WhoDropsTheOutputHasItsMemoryAgain) {
+  on_leaves([](const auto& attention, const parity::Problem& x, const Gradients&) {
+    at::Tensor o = context_parallel_attention(x.q, x.k, x.v, attention).o;
+    const c10::weak_intrusive_ptr<c10::StorageImpl> memory(o.storage().getWeakStorageImpl());
+    o.reset();
+    return std::string(memory.expired() ? "" : "the output lives on");
+  });
+}
+
 // The chain rule goes on through what comes before: q = w x.
 TEST(Autograd, GradientsFlowIntoTheModel) {
   on_leaves([](const auto& attention, const parity::Problem& x, const Gradients&) {

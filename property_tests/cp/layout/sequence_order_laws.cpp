@@ -135,6 +135,22 @@ RC_GTEST_PROP(SequenceOrder, WholeMeansEachPositionOnce, ()) {
   RC_ASSERT(!SequenceOrder::whole(shards, d.cut.length()));
 }
 
+TEST(SequenceOrder, APositionInThePlaceOfAnotherIsNotWhole) {
+  EXPECT_TRUE(SequenceOrder::whole({{{0, 2}}, {{2, 2}}}, 4));
+  EXPECT_FALSE(SequenceOrder::whole({{{0, 2}}, {{2, 1}, {1, 1}}}, 4));
+  EXPECT_FALSE(SequenceOrder::whole({{{0, 2}}, {{2, 1}, {2, 1}}}, 4));
+  EXPECT_FALSE(SequenceOrder::whole({{{0, 2}}, {{-1, 1}, {3, 1}}}, 4));
+}
+
+// Three stretches of one size at equal distances are one run, and yet not straight.
+TEST(SequenceOrder, StripesAreNotStraight) {
+  for (const int64_t size : {1, 2, 5}) {
+    std::vector<Span> shards[2];
+    for (int64_t stripe = 0; stripe < 6; ++stripe) shards[stripe % 2].push_back({stripe * size, size});
+    EXPECT_FALSE(SequenceOrder({shards[0], shards[1]}, 6 * size).straight()) << size;
+  }
+}
+
 // Runs that lie between each other, read as they lie: even positions, then odd ones.
 TEST(SequenceOrder, RunsMayGoBack) {
   const std::vector<Positions> woven{{{0, 3, 2}, {1, 3, 2}}};
