@@ -201,15 +201,12 @@ int merge(const Options& options) {
   return report(merged(shards), options);
 }
 
-// Everything that can be wrong is said before any work, and also where nothing but a list is wanted.
+// Everything that can be wrong is said before any work.
 void check(const Options& options) {
   chosen_faults(options.faults);
   dtypes_of(options);
   if (!options.shard.empty()) parse_shard(options.shard);
   check_files(options.shards, {{"--json", options.json}});
-  if (options.list && !options.json.empty())
-    throw UsageError("--json " + options.json + ": with --list no fault is planted, and there is nothing to write; "
-                     "leave one of the two out");
 }
 
 int run(Options& options) {
@@ -276,6 +273,13 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->check(not_empty())
       ->excludes("--shard", "--sensitivity");
   program.add_flag("--list", options->list, "print the faults, plant none");
+  // What a way of use has no use for.
+  const auto useless = [&program](const char* way, const std::vector<std::string>& others) {
+    for (const std::string& other : others) program.get_option(way)->excludes(program.get_option(other));
+  };
+  useless("--sensitivity", {"--fault", "--oracles", "--ask-all", "--device", "--jobs", "--list"});
+  useless("--merge", {"--fault", "--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--jobs", "--profile", "--list"});
+  useless("--list", {"--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--jobs", "--profile", "--shard", "--json"});
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");
   return [options, oracles] {
