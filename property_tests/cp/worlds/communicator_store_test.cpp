@@ -5,6 +5,7 @@
 // for each rank.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -38,21 +39,41 @@ int as_rank(int argc, char** argv) {
 
 class Ranks : public ::testing::TestWithParam<int> {};
 
-TEST_P(Ranks, PassMessagesThroughTheStore) {
-  const std::string port = testing::free_port(), world = std::to_string(GetParam());
+using Variables = std::map<std::string, std::string>;
+
+void run_ranks(int world, const std::string& port, const Variables& further = {}) {
   std::vector<std::unique_ptr<testing::Running>> ranks;
-  for (int rank = 0; rank < GetParam(); ++rank)
-    ranks.push_back(std::make_unique<testing::Running>(
-        std::vector<std::string>{cli::own_path()},
-        std::map<std::string, std::string>{{"RANK", std::to_string(rank)}, {"WORLD_SIZE", world},
-                                           {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port}}));
+  for (int rank = 0; rank < world; ++rank) {
+    Variables variables{{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(world)},
+                        {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port}};
+    variables.insert(further.begin(), further.end());
+    ranks.push_back(std::make_unique<testing::Running>(std::vector<std::string>{cli::own_path()}, variables));
+  }
   for (const auto& rank : ranks) {
     const testing::Ran ran = rank->wait();
     EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   }
 }
 
+TEST_P(Ranks, PassMessagesThroughTheStore) { run_ranks(GetParam(), testing::free_port()); }
+
 INSTANTIATE_TEST_SUITE_P(Worlds, Ranks, ::testing::Values(1, 2, 3));
+
+// A message that was taken is in the store no longer; what stays is who came and who left. Another attempt has keys of its own.
+TEST(Store, KeepsNoMessagesAndNothingFromOneAttemptToTheNext) {
+  c10d::TCPStoreOptions options;
+  options.isServer = true;
+  options.waitWorkers = false;
+  c10d::TCPStore store("127.0.0.1", options);  // as torchrun's agent keeps it
+  const auto attempt = [&](const char* count) {
+    const int64_t before = store.getNumKeys();
+    run_ranks(2, std::to_string(store.getPort()), {{"TORCHELASTIC_USE_AGENT_STORE", "True"}, {"TORCHELASTIC_RESTART_COUNT", count}});
+    return store.getNumKeys() - before;
+  };
+  constexpr int64_t kCameAndLeft = 2 + 1;
+  EXPECT_EQ(attempt("0"), kCameAndLeft);
+  EXPECT_EQ(attempt("1"), kCameAndLeft);
+}
 
 }  // namespace
 }  // namespace ringcheck

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <atomic>
+
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/cp/attention/passes.h"
 
@@ -58,6 +60,20 @@ TEST(Delays, AreAskedForOnBothStreamsOfEveryHop) {
     const bool streams = test_device_type() != at::kCPU;
     EXPECT_EQ(on_computing, streams ? kHops : 2 * kHops);
     EXPECT_EQ(beside, streams ? kHops : 0);
+    return 0;
+  });
+}
+
+// As messages of the whole world are.
+TEST(Delays, AreAskedForInGroupsThatAreSplitOff) {
+  on_every_rank(3, [&](Communicator& comm) {
+    std::atomic<int> asked = 0;
+    comm.delay_with([&] { ++asked; });
+    const auto group = comm.split(comm.rank() / 2, 0);
+    asked = 0;
+    const at::Tensor own = at::ones({8}, at::TensorOptions(at::kFloat).device(comm.device())), other = at::empty_like(own);
+    group->exchange(own, group->right(), other, group->left(), {"test"}).wait();
+    EXPECT_EQ(asked, 2) << "rank " << comm.rank();
     return 0;
   });
 }
