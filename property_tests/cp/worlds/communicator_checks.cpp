@@ -185,7 +185,7 @@ std::string all_to_all_delivers(Communicator& comm, uint64_t seed) {
 std::string reduce_scatter_adds_in_rank_order(Communicator& comm, uint64_t seed) {
   // Magnitudes so different that another order of additions gives other bits.
   const auto part = [&](int from, int to) {
-    const at::Tensor data = normal({40}, seed + from + 100 * to).to(comm.device());
+    const at::Tensor data = normal({40 + to}, seed + from + 100 * to).to(comm.device());
     return data * std::pow(10.0F, static_cast<float>(from % 3));
   };
   std::vector<at::Tensor> parts;
