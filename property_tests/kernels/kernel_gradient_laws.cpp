@@ -163,6 +163,16 @@ RC_GTEST_PROP(KernelGradients, ScaleMultipliesTheScores, ()) {
   RC_ASSERT(difference(Block(test, p).gradients(test), doubled) == "");
 }
 
+// Of scores that are all 0, O is the mean of the V that is seen, whatever q and k are.
+RC_GTEST_PROP(KernelGradients, AScaleOfZeroLeavesQueriesAndKeysNone, ()) {
+  KernelCase test = *gen::kernel_case().as("case");
+  const parity::Problem p = test.problem();
+  test.scale = 0;
+  const Gradients found = Block(test, p).gradients(test);
+  RC_ASSERT(found.dq.eq(0).all().item<bool>());
+  RC_ASSERT(found.dk.eq(0).all().item<bool>());
+}
+
 // Strides do not matter, within the bounds.
 RC_GTEST_PROP(KernelGradients, StridesDoNotMatter, ()) {
   const KernelCase test = *gen::kernel_case().as("case");

@@ -36,6 +36,8 @@ TEST(Squares, AreOfSixteenMebibytesWhereAllTakeMoreThanTwentyFour) {
   EXPECT_EQ(squares_of(64 * kKibi, 2 * kBytes).size(), 4U) << "by bytes, not by tokens";
   EXPECT_EQ(squares_of(96 * kKibi, kBytes / 2).size(), 1U);
   EXPECT_EQ(squares_of(8388609, kBytes).back().rows, 32 * kKibi + 1) << "not one query with one key";
+  EXPECT_EQ(squares_of(8388608 + 127, kBytes).back().rows, 32 * kKibi + 127) << "nor what is no whole tile";
+  EXPECT_EQ(squares_of(8388608 + 128, kBytes).back().rows, 128);
   EXPECT_EQ(squares_of(0, kBytes), (std::vector<Square>{{0, 0}}));
 }
 

@@ -89,5 +89,48 @@ TEST(StripKernel, RearEdgesOfWindows) {
   EXPECT_GT(std::min({alone, beside, square, wider}), 0);
 }
 
+// A library that returns O of some strips in float32 and of others in float64.
+class OfTwoDtypes : public StripLibrary {
+ public:
+  mutable int calls = 0;
+  using StripLibrary::by_members;
+
+ protected:
+  Partial attend(const Call& call) const override {
+    const Partial part = StripLibrary::attend(call);
+    return {at::full_like(part.out, 1.0 / 3).to(calls++ == 0 ? at::kFloat : at::kDouble), part.lse};
+  }
+};
+
+// The rows of a strip keep the digits that the library gave them.
+TEST(StripKernel, TheWidestDtypeOfItsStripsIsThatOfTheBlock) {
+  const Positions queries{{0, 2}, {6, 2}}, keys{{0, 8}};
+  const auto drawn = [](const Positions& of, uint64_t seed) { return normal({1, 1, count(of), 4}, seed, at::kDouble); };
+  const QBlock q{drawn(queries, 1), queries};
+  const KvBlock kv = apart(drawn(keys, 2), drawn(keys, 3), keys);
+  const Scores scores{{Causal{}, 8}, 1};
+  const OfTwoDtypes library;
+  const Partial part = library.forward(q, kv, scores, visibility_of(q, kv, scores));
+  ASSERT_EQ(library.calls, 2);
+  EXPECT_EQ(part.out.scalar_type(), at::kDouble);
+  EXPECT_TRUE(part.out.narrow(2, 2, 2).eq(1.0 / 3).all().item<bool>());
+}
+
+// 256 and seven ones, which bf16 would make 264.
+TEST(StripKernel, MembersOfAQueryGroupAreAddedUpWide) {
+  constexpr int64_t kGroup = 8;
+  const at::Tensor q = at::ones({1, kGroup, 3, 2}, at::kBFloat16), k = at::ones({1, 1, 3, 2}, at::kBFloat16);
+  const Saved saved{q, at::ones({1, kGroup, 3}), q, at::ones({1, kGroup, 3})};
+  const Gradients sum = OfTwoDtypes::by_members(
+      {{}, 1, q, k, k}, saved, [&](const auto& each, const Saved&, const at::Tensor& dq) {
+        dq.fill_(1);
+        const at::Tensor term = at::ones(each.k.sizes(), at::kBFloat16);
+        term[0].fill_(256);
+        return Gradients{dq, term, term};
+      });
+  EXPECT_TRUE(sum.dk.eq(263).all().item<bool>());
+  EXPECT_TRUE(sum.dv.eq(263).all().item<bool>());
+}
+
 }  // namespace
 }  // namespace ringcheck
