@@ -73,6 +73,7 @@ void promise_much(const ringcheck_case* c, ringcheck_promise* said) {
   promise(c, said);
   if (std::strcmp(c->arguments, "shows_nonsense") == 0) said->shows = "o,p";
   if (std::strcmp(c->arguments, "of_no_kernel") == 0) said->contract = "flesh";
+  if (std::strcmp(c->arguments, "coarse_angles") == 0) said->angle_roundoff = 0x1p-20;
   if (std::strcmp(c->arguments, "exits_when_asked") == 0) std::exit(0);
   if (std::strcmp(c->arguments, "crashes_when_asked") == 0) std::raise(SIGSEGV);
   if (std::strcmp(c->arguments, "hangs_when_asked") == 0) ::pause();

@@ -7,6 +7,8 @@
 
 #include <regex>
 
+#include "parity/case/text.h"
+#include "parity/subject/subject.h"
 #include "property_tests/cli/program.h"
 
 namespace ringcheck {
@@ -46,6 +48,15 @@ TEST(Plugin, IsAskedForFurtherRuns) {
                         {"--oracles", "parity,groups,strides,repetition"}),
                0, {"1 passed"});
   expect_named(verified(plugin("nothing"), "causal/mpi/P3/s50/float64", {"--oracles", "parity,groups"}), 0, {"1 passed"});
+}
+
+TEST(Plugin, SaysHowItsAnglesAreRounded) {
+  const parity::Case test = parity::parse_case("causal/P3/s50/d8/float32/rope:half[10000]");
+  const auto promised = [&](const char* how) {
+    return parity::Subjects::at("plugin")({RINGCHECK_SPOILT_PLUGIN, how})->promise(test).u_angle;
+  };
+  EXPECT_EQ(promised("nothing"), 0x1p-53);
+  EXPECT_EQ(promised("coarse_angles"), 0x1p-20);
 }
 
 TEST(Plugin, NamesWhatIsWrongAndWhere) {
