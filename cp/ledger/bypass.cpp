@@ -42,7 +42,8 @@ BypassingCall::BypassingCall(const char* name)
 
 int BypassingCall::world_rank(int rank, int group_size) {
   const std::lock_guard lock(mutex);
-  return group_size == std::ssize(answering) ? answering.at(rank) : -1;
+  const bool known = group_size == std::ssize(answering) && rank >= 0 && rank < group_size;
+  return known ? answering[static_cast<size_t>(rank)] : -1;
 }
 
 void BypassingCall::sends(int peer, int64_t bytes) const {

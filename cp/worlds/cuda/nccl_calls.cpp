@@ -29,15 +29,14 @@ class Call {
  public:
   Call(const char* name, size_t count, ncclDataType_t type, ncclComm_t comm)
       : call_(name), bytes_(bytes_of(count, type)) {
-    if (!call_.counts()) return;
-    ncclCommUserRank(comm, &rank_);
-    ncclCommCount(comm, &size_);
+    counts_ = call_.counts() && ncclCommUserRank(comm, &rank_) == ncclSuccess &&
+              ncclCommCount(comm, &size_) == ncclSuccess;
   }
   void sends(int peer) const {
-    if (peer != rank_) call_.sends(call_.world_rank(peer, size_), bytes_);
+    if (carries(peer)) call_.sends(call_.world_rank(peer, size_), bytes_);
   }
   void receives(int peer) const {
-    if (peer != rank_) call_.receives(call_.world_rank(peer, size_), bytes_);
+    if (carries(peer)) call_.receives(call_.world_rank(peer, size_), bytes_);
   }
   void to_all() const {
     for (int peer = 0; peer < size_; ++peer) {
@@ -55,8 +54,11 @@ class Call {
   }
 
  private:
+  bool carries(int peer) const { return counts_ && peer != rank_; }
+
   ringcheck::BypassingCall call_;
   int64_t bytes_;
+  bool counts_ = false;
   int rank_ = -1, size_ = 0;
 };
 
