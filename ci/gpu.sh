@@ -242,14 +242,16 @@ memcheck() {
   for (( ; running > 0; --running)); do wait -n || failed=1; done
   return "$failed"
 }
-# Cases of one rank, and the laws of kernels, under racecheck: it loses track of what several threads of a process launch at once,
-# and says so as a hazard.
+# Cases of one rank, a part beside the others, and the laws of kernels, under racecheck: it loses track of what several threads of a
+# process launch at once, and says so as a hazard.
 racecheck() {
   local part failed=0
-  for part in wgmma:bf16,fp16 tiled:float64,float32,bf16,fp16 plain:float64,float32,bf16,fp16; do
+  for part in wgmma:bf16,fp16 tiled:float64,float32 tiled:bf16,fp16 plain:float64,float32,bf16,fp16; do
+    count=$((count + 1))
     sanitized racecheck "${part%:*}" "${part#*:}" --world-kind thread --world 1 --mask 'full,causal,window[37]' --data spread3 \
-      --heads 4 --kv-heads 2,4 --seq 300 --dim 40,128,256 --balance contiguous --rotation p2p || failed=1
+      --heads 4 --kv-heads 2,4 --seq 300 --dim 40,128,256 --balance contiguous --rotation p2p &
   done
+  all || failed=1
   for part in kernel_laws kernel_gradient_laws; do
     RINGCHECK_TEST_DEVICE=cuda compute-sanitizer --tool racecheck --target-processes all --error-exitcode 9 --kernel-name kns=ringcheck \
       "$here/run" "$part" >"$out/racecheck_$part.log" 2>&1 || failed=1
