@@ -92,6 +92,35 @@ RC_GTEST_PROP(Problem, DependsOnTheSeed, ()) {
   RC_ASSERT(!one.q.equal(parity::problem_of(test).q));
 }
 
+// The rows [batch, head] of a tensor, of which no two are alike.
+bool all_differ(const at::Tensor& x) {
+  const at::Tensor rows = x.flatten(0, 1).flatten(1);
+  for (int64_t a = 0; a < rows.size(0); ++a)
+    for (int64_t b = 0; b < a; ++b)
+      if (rows[a].equal(rows[b])) return false;
+  return true;
+}
+
+// Who takes another batch entry's or head's numbers has other numbers, in every family that draws them.
+TEST(Problem, DiffersFromEntryToEntryAndFromHeadToHead) {
+  for (const std::string& family : {"spread3", "normal", "uniform", "outliers", "peaked", "flat", "offset", "wide", "routing"}) {
+    const Problem p = parity::problem_of(parity::parse_case("full/b3/hq6/hkv3/s512/d16/float32/" + family));
+    for (const auto& [name, x] : {std::pair{"q", p.q}, {"k", p.k}, {"v", p.v}, {"dO", p.d_o}})
+      EXPECT_TRUE(all_differ(x)) << name << " of " << family;
+  }
+}
+
+// The key that a query of `routing` chooses: the one of the largest score.
+TEST(Problem, RoutesQueriesToMoreThanThemselves) {
+  for (const char* mask : {"full", "causal"}) {
+    const Problem p = parity::problem_of(parity::parse_case(std::string(mask) + "/b2/hq4/hkv2/s64/d8/float32/routing"));
+    const at::Tensor scores = at::matmul(p.q, p.k.repeat_interleave(2, 1).mT());
+    const at::Tensor chosen = scores.argmax(3), itself = chosen.eq(at::arange(64));
+    EXPECT_LT(itself.sum().item<int64_t>(), chosen.numel() / 4) << mask;
+    EXPECT_TRUE(mask[0] == 'f' || chosen.le(at::arange(64)).all().item<bool>()) << mask;
+  }
+}
+
 // Slots without a token hold NaN, so whatever reads them shows.
 TEST(Problem, PoisonsPadSlots) {
   const Case test = parity::parse_case("doc[3:5,2]/P2/hq1/hkv1/d4");
