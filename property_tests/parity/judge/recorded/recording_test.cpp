@@ -15,6 +15,10 @@
 #include "parity/faults/fault.h"
 #include "parity/judge/runner.h"
 #include "parity/subject/files/manifest.h"
+#include "parity/subject/files/outcome_file.h"
+#include "parity/subject/ours.h"
+#include "parity/subject/rank_numbers.h"
+#include "parity/subject/world.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -83,6 +87,31 @@ TEST(Recording, IsJudgedByWhatWasPromisedThen) {
   });
   EXPECT_EQ(count.failed, 2);
   EXPECT_EQ(count.same, 1);
+}
+
+// Also what few outcomes have.
+TEST(Recording, KeepsAllOfAnOutcome) {
+  Outcome outcome = solve_on_threads({parse_case("causal/P3/s20/bf16/rope:half[10000]")}, *ours());
+  outcome.tensors.dk.reset();
+  outcome.withheld = {"dk"};
+  outcome.missing = {"dq: not returned by rank 1"};
+  outcome.ranks.at(1).unwaited = {"exchange kv, step 2"};
+  outcome.others["p"] = at::ones({2, 3});
+  for (const bool did : {true, false}) {
+    outcome.did_as_asked = did;
+    const Outcome back = outcome_from(file_of(outcome));
+    EXPECT_TRUE(same_values(back, outcome));
+    EXPECT_EQ(back.withheld, outcome.withheld);
+    EXPECT_EQ(back.missing, outcome.missing);
+    EXPECT_EQ(back.did_as_asked, did);
+    ASSERT_EQ(back.ranks.size(), outcome.ranks.size());
+    for (size_t rank = 0; rank < outcome.ranks.size(); ++rank) {
+      EXPECT_EQ(numbers_of(back.ranks[rank]), numbers_of(outcome.ranks[rank]));
+      EXPECT_EQ(back.ranks[rank].unwaited, outcome.ranks[rank].unwaited);
+    }
+    ASSERT_EQ(back.others.size(), 1U);
+    EXPECT_TRUE(back.others.at("p").equal(outcome.others["p"]));
+  }
 }
 
 // The smallest change of what was kept is another verdict.
