@@ -126,6 +126,7 @@ TEST(RotaryEmbedding, AngleErrorsOfABlendGrow) {
   };
   EXPECT_LE(rate(0.5), 4 * 0x1p-24);
   EXPECT_GE(rate(2), (1 + 7 / 3.) * 5 * 0x1p-24);
+  EXPECT_LE(rate(2), (1 + 7 / 3.) * 8 * 0x1p-24);
   EXPECT_LE(rate(5), 4 * 0x1p-24);
 }
 
