@@ -186,6 +186,33 @@ TEST(Census, NamesTheKeysThatWereLostWhereCountsTell) {
               Contains(HasSubstr("position 0 sees 0 keys of 1")));
 }
 
+// 0 keys are no number that exp() makes of an LSE: only -inf says so.
+TEST(Census, AQueryThatSeesNoKeyHasNoLse) {
+  const Case test = parity::parse_case("ring:p2p/headtail/doc[5:8,3]/P2/hq2/hkv1/d4/float32/census");
+  const Outcome right = outcome_of({test}, parity::ours());
+  ASSERT_TRUE(right.tensors.lse[0][1][6].isneginf().item<bool>());
+  EXPECT_EQ(judge("census", test, right).status, Status::kPass);
+  for (const double instead : {-1e30, -800.0, -5.0}) {
+    const Outcome wrong = replaced(right, [](at::Tensor&) {});
+    wrong.tensors.lse[0][1][6].fill_(instead);
+    EXPECT_EQ(judge("census", test, wrong).status, Status::kFail) << instead;
+  }
+}
+
+// An LSE of one key is its score, to three units in the last place and the error of exp.
+TEST(Routing, AnLseIsAScoreToItsLastPlaces) {
+  for (const char* dtype : {"float32", "float64"}) {
+    const Case test = parity::parse_case(std::string("ring:p2p/headtail/causal/P3/hq2/hkv2/s48/d8/scale:0.25/routing/") + dtype);
+    const Outcome right = outcome_of({test}, parity::ours());
+    const double last_place = 2 * parity::ours()->promise(test).contract.u_a;
+    for (const auto& [places, status] : {std::pair{1, Status::kPass}, {8, Status::kFail}, {-8, Status::kFail}}) {
+      Outcome off = right;
+      off.tensors.lse = right.tensors.lse * (1 + places * last_place);
+      EXPECT_EQ(judge("routing", test, off).status, status) << places << " in " << dtype;
+    }
+  }
+}
+
 // Ours, by a promise that says nothing of how it merges.
 class MergingAnyhow final : public parity::Subject {
  public:
