@@ -67,6 +67,14 @@ TEST(RopeNorms, RejectsOtherPairsAndOtherStarts) {
   }
 }
 
+// Some roundings of float32 more than it takes to turn a pair.
+TEST(RopeShards, RejectsWhatIsOffByDozensOfRoundings) {
+  for (const double roundings : {60, -60}) {
+    const Spoil off = [&](auto&, auto&, const RankInput&, RankOutput& o) { o.q_rotated.mul_(1 + roundings * 0x1p-24); };
+    EXPECT_EQ(status("rope-shards", with_rope("causal/float32/P3"), off), Status::kFail);
+  }
+}
+
 // R5: gradients that are turned on instead of back.
 TEST(Rotated, ConservationRejectsAGradientThatIsTurnedTheWrongWay) {
   const parity::SharedSubject wrong = parity::ours_with([](Communicator& comm, const Case& test, const RankInput& input) {
