@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "cp/clock.h"
@@ -241,6 +242,30 @@ TEST(AllocationHistory, RejectsADependence) {
                      }),
               Status::kFail)
         << text;
+}
+
+// What leaks from a group into another one would be the same numbers otherwise.
+TEST(Groups, TheGroupBesideHasOtherNumbers) {
+  std::mutex mutex;
+  std::set<double> sums;
+  const Spoil adds_up = [&](auto&, auto&, const RankInput& input, auto&) {
+    const std::lock_guard lock(mutex);
+    sums.insert(input.local.v.to(at::kDouble).nan_to_num(0).sum().item<double>());
+  };
+  EXPECT_EQ(status("groups", "causal/float32/P4", adds_up), Status::kPass);
+  EXPECT_TRUE(std::ranges::any_of(sums, [&](double sum) { return sum != 0 && sums.contains(-sum); }));
+}
+
+// Three runs a rank, which stripes are not.
+TEST(Layouts, HaveRunsWithGapsOfUnlikeLengths) {
+  std::atomic<int> unlike = 0;
+  const Spoil looks = [&](auto&, auto&, const RankInput& input, auto&) {
+    if (!input.layout) return;
+    for (const Positions& shard : input.layout->queries)
+      unlike += shard.size() == 3 && shard[1].begin - shard[0].begin != shard[2].begin - shard[1].begin;
+  };
+  EXPECT_EQ(status("layouts", "causal/float32/P4", looks), Status::kPass);
+  EXPECT_GT(unlike, 0);
 }
 
 TEST(DeviceOrder, NeedsSeveralDevices) {
