@@ -12,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "parity/judge/comparison.h"
 #include "parity/judge/devices/on_devices.h"
 #include "parity/judge/elements/same_tally.h"
 #include "parity/judge/sampling.h"
@@ -164,6 +165,17 @@ TEST(Sampling, IsFair) {
   for (uint64_t seed = 0; seed < 20000; ++seed)
     for (const int64_t position : drawn_positions(20, 5, seed)) ++times[position];
   for (const int count : times) EXPECT_NEAR(count, 5000, 5 * std::sqrt(20000 * 0.25 * 0.75));
+}
+
+// A rank of which the sample has no position was judged by nobody; one whose elements are all known in every bit, exactly.
+TEST(Sampling, ARankWithoutASampledPositionIsNobodys) {
+  using enum JudgedBy;
+  const Case test = parse_case("contiguous/full/P3/b1/hq1/hkv1/s6/d4/float64");
+  const at::Tensor value = at::ones({1, 1, 2, 4}, at::kDouble), zero = at::zeros_like(value);
+  const auto verdict = judge(test, "dq", {.tally = tally({zero, zero, zero, zero, 0, {0, 5}}, 6)});
+  EXPECT_EQ(verdict.judged_by, (std::vector{kExact, kNobody, kExact}));
+  const auto bounded = judge(test, "o", {.tally = tally({value, value, value / 1e6, value / 1e7, 0, {0, 5}}, 6)});
+  EXPECT_EQ(bounded.judged_by, (std::vector{kBounded, kNobody, kBounded}));
 }
 
 TEST(Sampling, SaysWhatItMisses) {
