@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <tuple>
 
 #include "cli/arguments.h"
 #include "cli/verify/part_lists.h"
@@ -62,8 +63,7 @@ std::vector<at::ScalarType> dtypes_of(const Options& options) {
 int list(const Options& options) {
   for (const std::string& name : chosen_faults(options.faults)) {
     const parity::Fault& fault = Faults::at(name);
-    const std::string operators =
-        fault.operators.empty() ? "" : "; operator " + c10::Join(" ", fault.operators);
+    const std::string operators = fault.operators.empty() ? "" : "; operator " + c10::Join(" ", fault.operators);
     std::cout << name << "\n  " << reports::wrapped(fault.wrong, 2, 2) << "\n  "
               << reports::wrapped("stands for: " + fault.stands_for + "; planted in the " +
                                       to_text(fault.site) + "; group " + fault.group + operators,
@@ -103,9 +103,7 @@ parity::SelfTest examine(const std::vector<at::ScalarType>& dtypes,
 
 std::vector<Cell> hunted(const std::vector<Quarry>& quarry, const Options& options) {
   Progress progress(quarry.size(), "planted bugs");
-  const auto done = [&](const Cell& cell) {
-    progress.advance(cell.result != Cell::Result::kSurvived);
-  };
+  const auto done = [&](const Cell& cell) { progress.advance(cell.result != Cell::Result::kSurvived); };
   return options.jobs == 1 ? hunt_here(quarry, options.hunt, done)
                            : hunt_in_processes(quarry, options.hunt, options.jobs, done);
 }
@@ -225,6 +223,18 @@ int run(Options& options) {
   return report(matrix_of(options), options);
 }
 
+// Options that say nothing of what is done are refused: nobody would know that they were not heard.
+void refuse_useless(const CLI::App& program) {
+  const std::tuple<std::string, std::string, std::vector<std::string>> ways[] = {
+      {"--list", "no bug is planted", {"--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--profile", "--shard", "--json"}},
+      {"--merge", "the shards say it", {"--fault", "--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--profile"}},
+      {"--sensitivity", "its errors and oracles are its own, on the CPU", {"--fault", "--oracles", "--ask-all", "--device"}}};
+  for (const auto& [way, why, others] : ways)
+    for (const std::string& other : others)
+      if (program.count(way) > 0 && program.count(other) > 0)
+        throw UsageError(other + " and " + way + " contradict each other: " + why + "; leave one of them out");
+}
+
 const Subcommands::Add add("faults", [](CLI::App& program) {
   auto options = std::make_shared<Options>();
   program.description("plants known bugs and shows which oracle notices which");
@@ -273,16 +283,10 @@ const Subcommands::Add add("faults", [](CLI::App& program) {
       ->check(not_empty())
       ->excludes("--shard", "--sensitivity");
   program.add_flag("--list", options->list, "print the faults, plant none");
-  // What a way of use has no use for.
-  const auto useless = [&program](const char* way, const std::vector<std::string>& others) {
-    for (const std::string& other : others) program.get_option(way)->excludes(program.get_option(other));
-  };
-  useless("--sensitivity", {"--fault", "--oracles", "--ask-all", "--device", "--jobs", "--list"});
-  useless("--merge", {"--fault", "--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--jobs", "--profile", "--list"});
-  useless("--list", {"--dtype", "--oracles", "--ask-all", "--kernel", "--device", "--jobs", "--profile", "--shard", "--json"});
   program.add_option("--cells", options->cells)->group("");
   program.add_option("--quarry", options->quarry)->group("");
-  return [options, oracles] {
+  return [options, oracles, &program] {
+    refuse_useless(program);
     if (!options->hunt.profile.empty() && oracles->count() == 0) {
       options->oracles.clear();
       options->hunt.drawn = true;

@@ -104,5 +104,18 @@ TEST(Jobs, OfOthersAreOneForADozen) {
   EXPECT_EQ(default_jobs({other, ours}, {1, false, {}}, kMany), 12);
 }
 
+// Half a minute, or twenty times what is predicted of the scores; two minutes at least where the first call may compile.
+TEST(Deadline, GrowsWithTheScores) {
+  const parity::Case small = parity::parse_case("P2/s64"), large = parity::parse_case("P2/b1/hq32/hkv8/s32K/d128");
+  EXPECT_EQ(deadline_of(small), 30);
+  parity::Case other = small;
+  other.subject = "another";
+  EXPECT_EQ(deadline_of(other), 120);
+  EXPECT_NEAR(deadline_of(large), 20 * 32 * 0x1p30 * 14 * 128 / 3e8, 1);
+  other = large;
+  other.subject = "another";
+  EXPECT_EQ(deadline_of(other), deadline_of(large));
+}
+
 }  // namespace
 }  // namespace ringcheck::cli
