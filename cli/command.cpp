@@ -22,7 +22,17 @@
 namespace ringcheck::cli {
 namespace {
 
+// "--json=" would take the next word, whatever it is, for the file.
+void refuse_empty_values(int count, const char* const* words) {
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (const size_t equals = word.find('='); word.starts_with("-") && equals + 1 == word.size())
+      throw UsageError(word.substr(0, equals) + ": got '', which names nothing; name one, or leave the option out");
+  }
+}
+
 int run(int count, const char* const* words) {
+  refuse_empty_values(count, words);
   CLI::App program("Is context-parallel attention right, and is it fast?", "ringcheck");
   program.set_version_flag("--version", version_text());
   program.require_subcommand(1);

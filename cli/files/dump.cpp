@@ -86,11 +86,21 @@ std::vector<Shard> read_shards(const std::vector<std::string>& files) {
   return shards;
 }
 
+// Where a file says its positions itself they must be those of the balancer.
+void refuse_other_positions(const Shard& shard, const std::string& balance) {
+  const auto said = shard.tensors.find("positions");
+  if (said == shard.tensors.end()) return;
+  const at::Tensor own = at::tensor(shard.positions, at::kLong);
+  if (said->second.sizes() != own.sizes() || !at::equal(said->second.to(at::kLong), own))
+    refuse(shard.path, "has a tensor 'positions' that is not what --balance " + balance + " gives this rank; leave --balance out");
+}
+
 // Of a named balancer, over as many tokens as there are slots.
 void place_by_balancer(const Case& test, std::vector<Shard>& shards) {
   const std::vector<Positions> layout = layout_of(test).queries;
   for (size_t rank = 0; rank < shards.size(); ++rank) {
     shards[rank].positions = flatten(layout[rank]);
+    refuse_other_positions(shards[rank], test.balance);
     const int64_t slots = shards[rank].tensors.at("q").size(2);
     if (slots != static_cast<int64_t>(shards[rank].positions.size()))
       refuse(shards[rank].path,

@@ -164,13 +164,16 @@ int judge_dump(Options options) {
   std::string command = "ringcheck judge --mask '" + options.mask + "'";
   if (!options.balance.empty()) command += " --balance '" + options.balance + "'";
   for (const std::string& path : options.paths) command += " '" + path + "'";
-  return Judgement(options, {test}, "a dump of " + std::to_string(options.paths.size()) + " files")(
+  const int code = Judgement(options, {test}, "a dump of " + std::to_string(options.paths.size()) + " files")(
       [&](size_t) { return command; },
       [&](std::string text) {  // where it lies for the moment is nobody's business
         for (size_t at = 0; (at = text.find(folder.path())) != std::string::npos;)
           text.replace(at, folder.path().size(), "dump");
         return text;
       });
+  reports::screen_beside({options.telling.json, options.telling.junit, options.telling.markdown})
+      << "\nTaken as given: q, k, v and do, and with them what made them, as a rotary\nembedding.\n";
+  return code;
 }
 
 bool is_folder(const std::string& path) {

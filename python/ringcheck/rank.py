@@ -55,10 +55,8 @@ class Rank:
         sent = traffic.Sent(question["group"]["world_ranks"])
         with held.held_on(call.q.device) as most, sent:
             returned = _returned(self._subject(call.q, call.k, call.v, case=case, group=group))
-            if isinstance(returned, Result):
-                tensors = _tensors(returned)
-            else:
-                tensors = dict(zip(("o", "lse"), returned))
+            tensors = _tensors(returned) if isinstance(returned, Result) else dict(zip(("o", "lse"), returned))
+            if not isinstance(returned, Result) or _leaves_them_to_autograd(returned):
                 try:
                     tensors |= call.gradients(tensors["o"], self._subject.shows)
                 except Exception:
@@ -95,6 +93,10 @@ class Rank:
 def _tensors(result: Result) -> dict[str, Any]:
     named = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+
+def _leaves_them_to_autograd(result: Result) -> bool:
+    return result.dq is result.dk is result.dv is None and getattr(result.o, "requires_grad", False)
 
 
 def _returned(value: Any) -> Result | tuple:

@@ -25,14 +25,17 @@ FLAGS = ("gqa", "dim_v", "pads", "scale", "batch", "lengths", "rope", "heads_by_
 
 @dataclasses.dataclass
 class Result:
-    """What a function returns that makes its gradients itself. Shapes: o [batch, q_heads, slots, dim_v],
-    lse [batch, q_heads, slots] (natural logarithm), dq, dk, dv as q, k, v."""
+    """What a function returns that makes its gradients itself, or rotates q and k. Shapes: o [batch, q_heads, slots,
+    dim_v], lse [batch, q_heads, slots] (natural logarithm), dq, dk, dv as q, k, v: for these as they are given; q, k:
+    as they were attended, after the rotary embedding. Without dq, dk and dv they are taken by autograd."""
 
     o: Any
     lse: Any = None
     dq: Any = None
     dk: Any = None
     dv: Any = None
+    q: Any = None
+    k: Any = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +51,8 @@ class Subject:
     masks: full, causal, window, doc, docfull, prefix, or one with its arguments.
     gqa: fewer key heads than query heads. dim_v: values of another width. pads: shards whose last slots
     hold no token (position >= case.seq). batch: more than one sequence. lengths: batch entries
-    that hold different numbers of tokens (position >= case.lengths[entry]). rope: rotates q and k itself.
+    that hold different numbers of tokens (position >= case.lengths[entry]). rope: rotates q and k itself, and shows
+    both in a `Result`.
     heads_by_world: the ranks divide the heads. worlds, dims: None is any. longest: the most tokens of a
     sequence (a function that makes all scores at once runs out of memory, or time, far below a ring).
     shows: the tensors that it returns, of o, lse, dq, dk, dv, and q, k as they were attended.
@@ -95,6 +99,9 @@ class Subject:
         balancing.check(self.balance)
         for name in KNOWN:
             _check_known(name, getattr(self, name))
+        if self.rope and not {"q", "k"} <= set(self.shows):
+            raise Refused(f"rope=True, but shows={self.shows!r}; want q and k in it, too, and return a ringcheck.Result that "
+                          "has them as they were attended: else nobody could tell how they were rotated")
         want("framework", self.framework in ("torch", "numpy"), "torch or numpy")
         for name in FLAGS:
             want(name, isinstance(getattr(self, name), bool), "True or False")

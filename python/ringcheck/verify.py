@@ -30,7 +30,7 @@ class Verdict:
     case: str  #: its text
     verdict: str  #: pass | fail | hang | crash | inconclusive | not_supported | skipped
     reason: str
-    findings: list[str]  #: which oracle found what, by tensor and rank
+    findings: list[str]  #: which oracle found what, by tensor and rank; of a case that did not pass, of those that say why
     reproduce: str  #: the command that runs it again
 
     def __str__(self) -> str:
@@ -66,6 +66,7 @@ class Result:
 
 def _verdict(case: dict) -> Verdict:
     findings = [f"{oracle['name']}: {finding}" for oracle in case.get("oracles", [])
+                if case["verdict"] == "pass" or oracle.get("verdict") not in ("pass", "not_applicable")
                 for finding in oracle.get("findings", [])]
     return Verdict(case["name"], case["verdict"], case.get("reason", ""), findings + case.get("findings", []),
                    case.get("reproduce") or f"ringcheck verify --case '{case['name']}'")

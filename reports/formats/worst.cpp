@@ -20,6 +20,7 @@ std::map<std::pair<std::string, std::string>, Worst> worst_of(const Result& resu
   for (const CaseResult& test : result.cases)
     for (const OracleResult& oracle : test.oracles)
       for (const TensorResult& tensor : oracle.tensors) {
+        if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
         Worst& worst = all[{oracle.name, tensor.tensor}];
         if (raise(worst.error, tensor.hard_ratio) || worst.test.empty()) worst.test = test.name;
         raise(worst.sigmas, tensor.max_z);

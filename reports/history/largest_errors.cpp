@@ -50,6 +50,7 @@ std::vector<Run::Point> largest_errors(const std::vector<CaseResult>& cases, con
     const std::string kernel = part(test, "kernel");
     for (const OracleResult& oracle : test.oracles)
       for (const TensorResult& tensor : oracle.tensors) {
+        if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
         auto& entry = largest[{kernel.empty() ? part(test, "subject") : kernel, part(test, "dtype"), tensor.tensor}];
         // Of what nobody judged all may be blind.
         const double blind = tensor.verdict == Status::kPass ? tensor.vacuity.value : 0;

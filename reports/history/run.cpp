@@ -49,6 +49,7 @@ Run::Verdict verdict_of(const CaseResult& test) {
                    test.seconds, {}, {}, {}, judged_in({test}).nobody};
   for (const OracleResult& oracle : test.oracles)
     for (const TensorResult& tensor : oracle.tensors) {
+      if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
       raise(row.margin, tensor.hard_ratio);
       raise(row.worst_z, tensor.max_z);
       if (tensor.verdict == Status::kPass) raise(row.vacuity, tensor.vacuity);

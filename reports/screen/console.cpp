@@ -35,6 +35,7 @@ struct Row {
     seconds += test.seconds;
     for (const OracleResult& oracle : test.oracles)
       for (const TensorResult& tensor : oracle.tensors) {
+        if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
         measured = true;
         raise(margin, tensor.hard_ratio);
         raise(z, tensor.max_z);
