@@ -25,6 +25,7 @@
 #include "cli/workers/sharing/dealing.h"
 #include "parity/case/text/nearest.h"
 #include "parity/subject/files/cases_folder.h"
+#include "reports/file.h"
 #include "reports/screen/console.h"
 #include "reports/text.h"
 

@@ -145,6 +145,8 @@ TEST_F(BadArguments, ListsAreStrictWhateverIsToBeDone) {
            {{"verify", "--seq", "1K,1024"}, {"as 1K and as 1024"}},
            {{"verify", "--profile", "smoke", "--balance", "striped,striped[1]"}, {"as striped "}},
            {{"verify", "--case", ""}, {"--case", "names nothing"}},
+           {{"verify", "--json=", "--list"}, {"--json: got ''", "leave the option out"}},
+           {{"compare", "--json=", file("a"), file("b")}, {"--json: got ''", "leave the option out"}},
            {{"verify", "--tensors", ""}, {"--tensors", "names nothing"}},
            {{"verify", "--model", ""}, {"--model"}},
            {{"verify", "--profile", ""}, {"--profile"}},

@@ -116,6 +116,17 @@ TEST_F(Dumps, OfARightStepPassHoweverItIsCut) {
   judged(1, {"--mask", "causal", "--balance", "contiguous"});
 }
 
+// Else a right step would fail, cut as nobody had cut it. What is not judged is said.
+TEST_F(Dumps, ThatSayTheirPositionsAreNotCutOtherwise) {
+  write("headtail", true);
+  const Ran right = judge({"--mask", "causal", "--balance", "headtail"});
+  EXPECT_EQ(right.code, 0) << right.err;
+  EXPECT_NE(right.out.find("Taken as given: q, k, v and do"), std::string::npos) << right.out;
+  const Ran other = judge({"--mask", "causal", "--balance", "contiguous"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("not what --balance contiguous gives this rank; leave --balance out"), std::string::npos) << other.err;
+}
+
 TEST_F(Dumps, ThatAttendAsTheyShouldInTheTestPass) {
   attend(causal());
   write("headtail", false);
