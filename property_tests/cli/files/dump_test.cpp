@@ -113,6 +113,7 @@ TEST_F(Dumps, OfARightStepPassHoweverItIsCut) {
   write("headtail", true);
   EXPECT_EQ(judged(0, {"--mask", "causal"})["parts"]["balance"], "headtail");
   judged(1, {"--mask", "full"});
+  write("headtail", false);
   judged(1, {"--mask", "causal", "--balance", "contiguous"});
 }
 
