@@ -226,6 +226,7 @@ laws() {
   return "$failed"
 }
 # Our kernels under the sanitizers: by name, or every other one would be as slow. Every finding makes the exit code of a sanitizer 9.
+sanitizer=(compute-sanitizer --target-processes all --error-exitcode 9 --kernel-name kns=ringcheck)
 # The smoke profile under memcheck. Three parts a GPU at a time: of ten, workers did not start in time.
 memcheck() {
   local part failed=0 running=0
@@ -253,8 +254,7 @@ racecheck() {
   done
   all || failed=1
   for part in kernel_laws kernel_gradient_laws; do
-    RINGCHECK_TEST_DEVICE=cuda compute-sanitizer --tool racecheck --target-processes all --error-exitcode 9 --kernel-name kns=ringcheck \
-      "$here/run" "$part" >"$out/racecheck_$part.log" 2>&1 || failed=1
+    RINGCHECK_TEST_DEVICE=cuda "${sanitizer[@]}" --tool racecheck "$here/run" "$part" >"$out/racecheck_$part.log" 2>&1 || failed=1
     echo "racecheck $part: $(grep -hE 'PASSED|FAILED|SUMMARY' "$out/racecheck_$part.log" | tr '\n' ' ')"
   done
   return "$failed"
@@ -263,7 +263,7 @@ racecheck() {
 # found nothing, and every case passes.
 sanitized() {
   local log=$out/$1_$2_$3
-  RINGCHECK_WRAP="compute-sanitizer --tool $1 --target-processes all --error-exitcode 9 --kernel-name kns=ringcheck" \
+  RINGCHECK_WRAP="${sanitizer[*]} --tool $1" \
     on "$(next)" "${verify[@]}" "${@:4}" --kernel "$2" --dtype "$3" --deadline 300 \
     --json "$log.json" >"$log.log" 2>&1
   local code=$? found

@@ -27,7 +27,7 @@ void refuse_empty_values(int count, const char* const* words) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     if (const size_t equals = word.find('='); word.starts_with("-") && equals + 1 == word.size())
-      throw UsageError(word.substr(0, equals) + ": got '', which names nothing; name one, or leave the option out");
+      throw UsageError(word.substr(0, equals) + ": " + not_empty()(std::string()));
   }
 }
 
