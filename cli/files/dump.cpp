@@ -124,8 +124,19 @@ void place_by_tensor(std::vector<Shard>& shards) {
   }
 }
 
+void check_range(const std::vector<Shard>& shards) {
+  int64_t slots = 0;
+  for (const Shard& shard : shards) slots += static_cast<int64_t>(shard.positions.size());
+  for (const Shard& shard : shards)
+    for (const int64_t position : shard.positions)
+      if (position < -1 || position >= slots)
+        refuse(shard.path, c10::str("has position ", position, ", and all files together have ", slots,
+                                    " slots; want each token's place from 0 on, and -1 where there is no token"));
+}
+
 // Each position of 0 ... length - 1 once; how many there are.
 int64_t length_of(const std::vector<Shard>& shards) {
+  check_range(shards);
   std::map<int64_t, std::string> owners;
   for (const Shard& shard : shards)
     for (const int64_t position : shard.positions)

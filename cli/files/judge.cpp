@@ -54,20 +54,28 @@ std::set<std::string> shows_of(const Options& options) {
   return {names.begin(), names.end()};
 }
 
+// As the manifest spells it, whatever the order of its parts as typed.
+std::string spelled(const std::string& text, const std::vector<parity::Question>& all) {
+  if (std::ranges::find(all, text, &parity::Question::text) != all.end()) return text;
+  return parity::question_text(parity::parse_case(text));
+}
+
 // All of the folder is read once, so that nothing runs where a file is not whole.
 std::vector<parity::Question> answered(const Options& options) {
   const std::string& folder = options.paths.front();
   const std::vector<parity::Question> all = parity::read_cases(folder, shows_of(options));
   parity::check_files(folder, parity::kCases, parity::read_manifest(folder, parity::kCases));
-  for (const std::string& text : options.cases)
-    if (std::ranges::find(all, text, &parity::Question::text) == all.end())
-      throw UsageError("--case '" + text + "' is none of '" + folder +
-                       "'; want one as its manifest.json has it");
+  std::set<std::string> asked;
+  for (const std::string& text : options.cases) {
+    asked.insert(spelled(text, all));
+    if (std::ranges::find(all, spelled(text, all), &parity::Question::text) == all.end())
+      throw UsageError("--case '" + text + "' is none of '" + folder + "'; want one of its manifest.json, for example '" +
+                       (all.empty() ? "" : all.front().text) + "'");
+  }
   std::vector<parity::Question> list;
   for (size_t number = 0; number < all.size(); ++number) {
     const auto& [text, test] = all[number];
-    const bool asked = std::ranges::find(options.cases, text) != options.cases.end();
-    if (!options.cases.empty() && !asked) continue;
+    if (!asked.empty() && !asked.contains(text)) continue;
     for (int rank = 0; rank < test.world; ++rank)
       parity::read_answer(folder, number, test, rank);
     list.push_back(all[number]);

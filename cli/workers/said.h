@@ -2,9 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace ringcheck::cli {
+
+constexpr size_t kLongestLog = 4000;  // bytes of it that a result keeps
+
+// What this process, and those that share its standard output, write from now on: a worker's is a file. Elsewhere nothing
+// is known of it.
+class Said {
+ public:
+  Said();
+  std::string text() const;  // its end
+
+ private:
+  int64_t before_;  // bytes
+};
 
 // Of what the processes of a worker wrote: the last `size` bytes.
 std::string tail(const std::string& text, size_t size);

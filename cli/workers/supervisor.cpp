@@ -225,7 +225,7 @@ class Supervision {
     CaseResult result = to_result(pile.cases[place], death.verdict, death.reason);
     result.seconds = seconds;
     result.findings = death.findings;
-    result.log = tail(output, 4000);
+    result.log = tail(output, kLongestLog);
     finish(pile.indexes[place], std::move(result));
   }
 

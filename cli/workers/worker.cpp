@@ -21,6 +21,7 @@
 #include "cli/workers/sharing/deck.h"
 #include "cli/workers/last_words.h"
 #include "cli/workers/plugins.h"
+#include "cli/workers/said.h"
 #include "cli/workers/self_test.h"
 #include "cli/workers/status_file.h"
 #include "cli/subcommand.h"
@@ -124,7 +125,10 @@ bool still_computes(const parity::Case& test) {
 // case needs another process.
 reports::CaseResult judged(const parity::Case& test, const parity::RunOptions& run) {
   try {
-    return to_result(parity::verify(test, run));
+    const Said said;
+    reports::CaseResult result = to_result(parity::verify(test, run));
+    if (result.verdict != reports::Status::kPass) result.log = said.text();
+    return result;
   } catch (const std::exception& error) {
     const std::string why = words_of(error);
     if (!still_computes(test)) throw std::runtime_error(why);

@@ -86,7 +86,7 @@ at::ScalarType dtype_of(const std::string& path, const std::string& name,
   for (const Dtype& known : kDtypes)
     if (dtype == known.name)
       return known.type;
-  fail(path, "has tensor '" + name + "' of dtype " + dtype, "use F64, F32, F16 or BF16");
+  fail(path, "has tensor '" + name + "' of dtype " + dtype, "use F64, F32, F16 or BF16, and I64 for positions");
 }
 
 // A member that is a list of sizes: a number with a point, or a sign, is none.

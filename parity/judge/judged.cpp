@@ -90,6 +90,19 @@ OracleVerdict judged_by(const Oracle& oracle, const Evidence& evidence,
   return result;
 }
 
+// Where bits of runs differ, that may be because no two runs agree: `repetition` knows, or is to be asked.
+void explain_bits(std::vector<OracleVerdict>& oracles) {
+  const std::string asks = "repetition";
+  const auto repetition = std::ranges::find(oracles, asks, &OracleVerdict::name);
+  for (OracleVerdict& oracle : oracles) {
+    if (oracle.status != Status::kFail || oracle.name == asks || !Oracles::at(oracle.name).demand.same_bits) continue;
+    if (repetition == oracles.end() || repetition->status == Status::kNotApplicable)
+      oracle.findings.push_back("whether the same call repeats its bits at all, says --oracles " + asks);
+    else if (repetition->status == Status::kFail)
+      oracle.findings.push_back("the same call does not repeat its bits either: " + asks);
+  }
+}
+
 }  // namespace
 
 Verdict judged(const Trial& trial, const Problem& problem, const Observed& observed) {
@@ -114,6 +127,7 @@ Verdict judged(const Trial& trial, const Problem& problem, const Observed& obser
     result.seconds = seconds_since(begin) + (runs == observed.seconds.end() ? 0 : runs->second);
     verdict.oracles.push_back(std::move(result));
   }
+  explain_bits(verdict.oracles);
   verdict.status = overall(verdict.oracles);
   verdict.judged = judged_of(verdict.oracles, test.world);
   if (verdict.status == Status::kInconclusive)

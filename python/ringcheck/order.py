@@ -79,6 +79,21 @@ def _values(name: str, value: Any) -> list[str]:
     return [_spelt(one) for one in _several(name, value)]
 
 
+def _further(options: Sequence[str]) -> list[str]:
+    """Further words for the program. Throws Refused where they are none, or would say what is judged or where it goes."""
+    if isinstance(options, str) or not all(isinstance(word, str) for word in options):
+        raise Refused(f"options={options!r}; want a list of words, for example ['--sample', '64']")
+    for word in options:
+        if word.split("=")[0] in TAKEN:
+            raise Refused(f"options={options!r}: {word.split('=')[0]} is said by verify itself ({TAKEN[word.split('=')[0]]}); "
+                          "leave it out")
+    return [*options]
+
+
+#: Options that verify says itself, and by what.
+TAKEN = {"--subject": "the function", "--case": "cases", "--profile": "profile", "--json": "json_file"}
+
+
 def _words(name: str, value: Any) -> list[str]:
     return [f"--{name}", ",".join(_values(name, value))] if value is not None else []
 
@@ -136,7 +151,7 @@ def order(
     place = spelled(function)
     name = f"python[{place}]"
     how = [word for key, value in (("oracles", oracles), ("deadline", deadline), ("jobs", jobs))
-           for word in _words(key, value)] + [*options]
+           for word in _words(key, value)] + _further(options)
     if cases is not None:
         asked = texts(cases)
         if given:

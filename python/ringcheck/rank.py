@@ -131,6 +131,12 @@ def answered(rank: Rank, question: dict, subject: Subject, function: str) -> dic
         return {"error": f"{subject.name} raised {load.where(error, function.rpartition(':')[0])}"}
 
 
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # which it may have closed
+            stream.flush()
+
+
 def serve(subject: Subject, function: str, judge: int, there: int, back: int) -> NoReturn:
     """Answers until the judge has gone. Descriptors: of the socket, of what is given, of what is returned."""
     rank = Rank(subject, Memory(there), Memory(back), Meetings())
@@ -142,10 +148,14 @@ def serve(subject: Subject, function: str, judge: int, there: int, back: int) ->
             try:
                 answer = answered(rank, json.loads(text), subject, function)
             except SystemExit as error:  # at once: others wait for it
+                if isinstance(error.code, str):
+                    print(error.code, file=sys.stderr)
+                _flush()
                 os._exit(error.code if isinstance(error.code, int) else 0 if error.code is None else 1)
+            _flush()  # what it printed belongs to this case
             line.write(json.dumps(answer) + "\n")
             line.flush()
-    sys.stderr.flush()
+    _flush()
     os._exit(0)
 
 

@@ -105,6 +105,9 @@ class Subject:
         want("framework", self.framework in ("torch", "numpy"), "torch or numpy")
         for name in FLAGS:
             want(name, isinstance(getattr(self, name), bool), "True or False")
+        if (self.framework == "numpy") != self.whole:
+            raise Refused(f"framework={self.framework!r} and whole={self.whole}; want framework='numpy' and whole=True together: "
+                          "a function that is called once for all ranks is given arrays, one of a rank tensors")
         for name in SIZES:
             sizes = getattr(self, name)
             want(name, sizes is None or (bool(sizes) and all(_is_count(size, 1) for size in sizes)),

@@ -92,6 +92,8 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
     check_names("verify", which, ("json_file", "in_process"))
     if json_file is not None and (not isinstance(json_file, (str, os.PathLike)) or not os.fspath(json_file)):
         raise Refused(f"json_file={json_file!r}; want the path of a file, or leave it out")
+    if json_file is not None and os.path.isdir(json_file):
+        raise Refused(f"json_file={os.fspath(json_file)!r} is a folder; want the path of a file in it")
     here = launched.world()
     if here is not None:
         return _that_ran(_by_all(function, here, in_process, json_file, which))

@@ -69,6 +69,12 @@ def test_what_refuses_says_must_be_a_reason():
         ringcheck.subject(lambda q, k, v, *, case, group: q, refuses=lambda _: 5).refusal(case)
 
 
+@pytest.mark.parametrize(("framework", "whole"), [("numpy", False), ("torch", True)])
+def test_numpy_is_of_all_ranks(framework, whole):
+    with pytest.raises(ringcheck.Refused, match=f"framework='{framework}' and whole={whole}; want framework='numpy' and whole=True"):
+        ringcheck.subject(lambda q, k, v, *, case, group: q, framework=framework, whole=whole)
+
+
 @pytest.mark.parametrize("argument", ["", "mine.py", ":mine", "/dev/null:mine", ".:mine", "mine.py:"])
 def test_argument(argument):
     run = command("verify", "--subject", f"python[{argument}]", "--world", "2")
@@ -103,6 +109,11 @@ CALLS = {
     "dtype=fp16": ({"dtype": "fp16"}, "dtype='fp16', but ring takes float32, bf16"),
     "options": ({"options": ["--bad"]}, "unknown word '--bad'; leave it out"),
     "no folder": ({"json_file": "/no/such/folder", "seq": 64}, "cannot write '/no/such/folder'"),
+    "options='--jobs 2'": ({"options": "--jobs 2"}, "options='--jobs 2'; want a list of words"),
+    "options=[2]": ({"options": [2]}, r"options=\[2\]; want a list of words"),
+    "--subject in options": ({"options": ["--subject=ours"]}, "--subject is said by verify itself"),
+    "--json in options": ({"options": ["--json", "x"]}, r"--json is said by verify itself \(json_file\)"),
+    "a folder": ({"json_file": "/tmp", "seq": 64}, "json_file='/tmp' is a folder; want the path of a file"),
     "json_file=3": ({"json_file": 3}, "json_file=3; want the path of a file, or leave it out"),
 }
 

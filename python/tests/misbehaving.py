@@ -21,6 +21,7 @@ def hangs(o, lse, q, group):
 
 
 def raises(o, lse, q, group):
+    print("it will raise")
     raise ValueError("on purpose")
 
 
@@ -64,6 +65,7 @@ MISDEEDS = [
     ("good", lambda o, lse, q, group: (o, lse), "pass", ""),
     ("exits at once", lambda *_: os._exit(3), "crash", "exit code 3"),
     ("exits", lambda *_: sys.exit(4), "crash", "exit"),
+    ("exits with a text", lambda *_: sys.exit("no such thing"), "crash", "exit code 1"),
     ("segfaults", lambda *_: ctypes.string_at(0), "crash", "signal 11"),
     ("raises", raises, "crash", "on purpose"),
     ("returns None", lambda *_: None, "crash", "returned None"),

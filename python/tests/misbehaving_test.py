@@ -50,6 +50,17 @@ def test_the_stack_of_a_hang(verdicts):
     assert "misbehaving.py" in hang["log"] and "in hangs" in hang["log"], hang["log"]
 
 
+def named(verdicts, name):
+    return verdicts[[one[0] for one in MISDEEDS].index(name)]
+
+
+def test_what_is_printed(verdicts):
+    assert "it will raise" in named(verdicts, "raises")["log"]
+    assert "no such thing" in named(verdicts, "exits with a text")["log"]
+    assert named(verdicts, "raises")["log"].count("no such thing") == 0
+    assert not named(verdicts, "prints")["log"]
+
+
 def test_no_process_is_left(verdicts):
     assert not processes()
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "reports/exit_codes.h"
 #include "reports/screen/table.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kCases = 20;    // that did not pass, written in full
 constexpr size_t kFindings = 8;  // of one of them
+constexpr size_t kPrinted = 8;   // last lines of what its ranks printed
 
 // The largest, where NaN is larger than everything.
 void raise(double& largest, double value) {
@@ -127,6 +129,18 @@ std::string command_text(const std::string& said) {
   return label + command.substr(0, before) + " \\\n    " + command.substr(before + 1) + "\n";
 }
 
+// Lines of the end of what ranks printed; what killed ones left behind is for who looks into the result.
+std::string printed_text(const CaseResult& test) {
+  if (test.log.empty() || test.verdict == Status::kHang) return "";
+  std::vector<std::string> lines;
+  std::istringstream log(test.log);
+  for (std::string line; std::getline(log, line);) lines.push_back(visible(line));
+  const size_t first = lines.size() - std::min(lines.size(), kPrinted);
+  std::string text = first == 0 ? "  printed:\n" : "  printed, the last lines of it; --json FILE keeps more:\n";
+  for (size_t i = first; i < lines.size(); ++i) text += "    " + lines[i] + "\n";
+  return text;
+}
+
 std::string in_full(const CaseResult& test, const Paint& paint) {
   const std::string head = headline(test), word = upper(to_text(test.verdict));
   std::string text = "\n" + paint(tone_of(test.verdict), word) + "  " +
@@ -138,7 +152,7 @@ std::string in_full(const CaseResult& test, const Paint& paint) {
   if (findings.size() > kFindings)
     text += "  and " + std::to_string(findings.size() - kFindings) +
             " more; --json FILE writes all findings\n";
-  return text + command_text(test.reproduce);
+  return text + printed_text(test) + command_text(test.reproduce);
 }
 
 // Not supported and skipped cases by their reason.

@@ -6,6 +6,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -113,6 +114,29 @@ TEST(Judging, OfARunIsTheSameInEveryBit) {
       EXPECT_NE(first, result_of(other, 1)) << text;
     }
   }
+}
+
+// Bits that differ between runs are no sign of what a relation is about where no two runs agree.
+TEST(Judging, SaysWhereBitsMayNotRepeatAtAll) {
+  const auto findings_of_poison = [](const std::vector<std::string>& oracles) {
+    std::atomic<int> calls = 0;
+    RunOptions options;
+    options.judging.oracles = oracles;
+    options.subject = ours_with([&](Communicator& comm, const Case& test, const RankInput& input) {
+      RankOutput output = context_parallel(comm, test, input);
+      output.o.mul_(1 + 1e-5 * ++calls);
+      return output;
+    });
+    const Verdict verdict = verify(parse_case("ring:p2p/contiguous/full/P2/b1/hq2/hkv2/s16/d8/float32"), options);
+    for (const OracleVerdict& oracle : verdict.oracles)
+      if (oracle.name == "poison") {
+        EXPECT_EQ(oracle.status, Status::kFail);
+        return oracle.findings.back();
+      }
+    return std::string("nobody asked");
+  };
+  EXPECT_EQ(findings_of_poison({"poison"}), "whether the same call repeats its bits at all, says --oracles repetition");
+  EXPECT_EQ(findings_of_poison({"poison", "repetition"}), "the same call does not repeat its bits either: repetition");
 }
 
 }  // namespace
