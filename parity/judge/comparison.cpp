@@ -9,8 +9,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iomanip>
 #include <limits>
 #include <numeric>
+#include <sstream>
 
 #include "parity/subject/contract.h"
 
@@ -83,6 +85,14 @@ std::string describe(const Case& test, const Worst& worst, const Tallied& tallie
                   head, ", position ", worst.position, channel, ": got ", exactly(worst.actual),
                   ", expected ", exactly(worst.value), " +- ", worst.bound, " (sigma ", worst.sigma, ")",
                   out_of_range(test, worst.value));
+}
+
+// One element does not say whether it is alone.
+std::string off_in_all(const TensorVerdict& verdict) {
+  if (!(verdict.relative > 0) || std::isinf(verdict.relative)) return "";
+  std::ostringstream text;
+  text << "; in all |error| / |" << verdict.tensor << "| = " << std::setprecision(2) << verdict.relative;
+  return text.str();
 }
 
 bool has_token(const Mask& mask, const std::vector<int64_t>& positions) {
@@ -167,7 +177,7 @@ TensorVerdict judge(const Case& test, const std::string& name, const Tallied& ta
 
   if (!(verdict.hard_ratio <= kHard && verdict.max_z <= kStat)) {
     verdict.status = Status::kFail;
-    verdict.worst = describe(test, verdict.hard_ratio > kHard ? tally.hard : tally.stat, tallied);
+    verdict.worst = describe(test, verdict.hard_ratio > kHard ? tally.hard : tally.stat, tallied) + off_in_all(verdict);
   } else if (verdict.compared == 0 || (elements > 0 && energy == 0)) {
     verdict.status = Status::kNotApplicable;  // the truth is zero, and may be missed: so is any zero right
   } else if (!(verdict.vacuity < kVacuous)) {
