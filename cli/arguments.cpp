@@ -179,6 +179,10 @@ std::string what_was_wrong(const CLI::App* program, const CLI::Error& error) {
   return complaint(text, own) + "Run " + own + " --help for more information.\n";
 }
 
+void contradict(const std::string& a, const std::string& b, const std::string& why) {
+  throw UsageError(a + " and " + b + " contradict each other: " + why + "; leave one of them out");
+}
+
 void check_kernel_on(const std::string& kernel, const std::string& device) {
   parity::known_name("kernel", kernel, AttentionKernels::all());
   if (device == "cuda" && why_no_cuda())

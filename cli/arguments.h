@@ -29,6 +29,9 @@ void take_decimals(CLI::App& subcommand);
 // For messages of a parse that failed: the words that nobody knew, and the known ones near them.
 std::string what_was_wrong(const CLI::App* program, const CLI::Error& error);
 
+// Two options of which one has to go.
+[[noreturn]] void contradict(const std::string& a, const std::string& b, const std::string& why);
+
 // Can this kernel run on this device? Throws BadCase or UsageError where it never can, NothingRan
 // where the machine has no such device.
 void check_kernel_on(const std::string& kernel, const std::string& device);

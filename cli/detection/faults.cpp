@@ -232,7 +232,7 @@ void refuse_useless(const CLI::App& program) {
   for (const auto& [way, why, others] : ways)
     for (const std::string& other : others)
       if (program.count(way) > 0 && program.count(other) > 0)
-        throw UsageError(other + " and " + way + " contradict each other: " + why + "; leave one of them out");
+        contradict(other, way, why);
 }
 
 const Subcommands::Add add("faults", [](CLI::App& program) {

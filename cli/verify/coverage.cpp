@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "cli/arguments.h"
 #include "cli/screen.h"
 #include "cli/subcommand.h"
 #include "cli/verify/profiles.h"
@@ -25,9 +26,7 @@ const Profile* profile_of(const Asked& asked) {
   const auto selects =
       std::ranges::find_if(asked.parts, [](const auto& part) { return part.first != "device"; });
   if (!asked.profile.empty() && selects != asked.parts.end())
-    throw UsageError("--coverage and --" + selects->first +
-                     " contradict each other: it is a whole profile that covers the conditions; "
-                     "leave one of them out");
+    contradict("--coverage", "--" + selects->first, "it is a whole profile that covers the conditions");
   const bool others = !asked.models.empty() || !asked.cases.empty() || !asked.tensors.empty() ||
                       !asked.clean.empty() || selects != asked.parts.end();
   if (others)

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "cli/arguments.h"
 #include "cli/subcommand.h"
 #include "cli/verify/inspect.h"
 #include "cli/verify/models.h"
@@ -27,10 +28,6 @@ constexpr int64_t kMostCases = 1'000'000;
 
 std::string count_text(size_t count, const std::string& what) {
   return std::to_string(count) + (count == 1 ? " case" : " cases") + " of " + what;
-}
-
-[[noreturn]] void contradict(const std::string& a, const std::string& b, const std::string& why) {
-  throw UsageError(a + " and " + b + " contradict each other: " + why + "; leave one of them out");
 }
 
 // Only one of the ways to name cases may be used; lists of parts go with some of them.

@@ -2,30 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/formats/worst.h"
 
-#include <cmath>
+#include "reports/largest.h"
 
 namespace ringcheck::reports {
-namespace {
-
-bool raise(double& largest, double value) {
-  if (!std::isnan(value) && !(value > largest)) return false;
-  largest = value;
-  return true;
-}
-
-}  // namespace
 
 std::map<std::pair<std::string, std::string>, Worst> worst_of(const Result& result) {
-  std::map<std::pair<std::string, std::string>, Worst> all;
+  std::map<std::pair<std::string, std::string>, std::pair<Largest, std::string>> found;
   for (const CaseResult& test : result.cases)
     for (const OracleResult& oracle : test.oracles)
       for (const TensorResult& tensor : oracle.tensors) {
-        if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
-        Worst& worst = all[{oracle.name, tensor.tensor}];
-        if (raise(worst.error, tensor.hard_ratio) || worst.test.empty()) worst.test = test.name;
-        raise(worst.sigmas, tensor.max_z);
-        if (tensor.verdict == Status::kPass) raise(worst.blind, tensor.vacuity);
+        auto& [largest, where] = found[{oracle.name, tensor.tensor}];
+        if (largest.add(tensor)) where = test.name;
       }
+  std::map<std::pair<std::string, std::string>, Worst> all;
+  for (const auto& [of, one] : found)
+    if (const auto& [largest, where] = one; largest.error)
+      all[of] = {*largest.error, *largest.sigmas, largest.blind.value_or(0), where};
   return all;
 }
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/history/largest_errors.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "reports/largest.h"
 
 namespace ringcheck::reports {
 namespace {
@@ -44,24 +45,20 @@ std::string part(const CaseResult& test, const std::string& name) {
 }  // namespace
 
 std::vector<Run::Point> largest_errors(const std::vector<CaseResult>& cases, const std::string& command) {
-  std::map<Key, std::array<double, 3>> largest;
+  std::map<Key, Largest> largest;
   for (const CaseResult& test : cases) {
     if (test.verdict != Status::kPass) continue;
     const std::string kernel = part(test, "kernel");
     for (const OracleResult& oracle : test.oracles)
-      for (const TensorResult& tensor : oracle.tensors) {
-        if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
-        auto& entry = largest[{kernel.empty() ? part(test, "subject") : kernel, part(test, "dtype"), tensor.tensor}];
-        // Of what nobody judged all may be blind.
-        const double blind = tensor.verdict == Status::kPass ? tensor.vacuity.value : 0;
-        const double figures[] = {tensor.hard_ratio, tensor.max_z, blind};
-        for (size_t i = 0; i < entry.size(); ++i) entry[i] = std::max(entry[i], figures[i]);
-      }
+      for (const TensorResult& tensor : oracle.tensors)
+        largest[{kernel.empty() ? part(test, "subject") : kernel, part(test, "dtype"), tensor.tensor}].add(tensor);
   }
   std::vector<Run::Point> points;
-  for (const auto& [key, values] : largest)
-    for (size_t i = 0; i < values.size(); ++i)
-      if (values[i] > 0) points.push_back(point_of(key, command, kFigures[i], values[i]));
+  for (const auto& [key, found] : largest) {
+    const std::optional<double> values[] = {found.error, found.sigmas, found.blind};
+    for (size_t i = 0; i < std::size(values); ++i)
+      if (values[i] && *values[i] > 0) points.push_back(point_of(key, command, kFigures[i], *values[i]));
+  }
   return points;
 }
 

@@ -5,7 +5,6 @@
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -15,6 +14,7 @@
 #include "reports/history/largest_errors.h"
 #include "reports/history/moment.h"
 #include "reports/history/plain_text.h"
+#include "reports/largest.h"
 #include "reports/median.h"
 #include "reports/text.h"
 
@@ -26,11 +26,6 @@ using nlohmann::json;
 // Bytes that are no UTF-8 are replaced, as in files.
 std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-// The largest, where NaN is larger than everything.
-void raise(std::optional<double>& largest, double value) {
-  if (!largest || std::isnan(value) || value > *largest) largest = value;
 }
 
 std::string counters_text(const CaseResult& test) {
@@ -47,13 +42,12 @@ Run::Verdict verdict_of(const CaseResult& test) {
   Run::Verdict row{test.name, dumped(test.parts), to_text(test.verdict), headline(test),
                    counters_text(test), test.verdict == Status::kFail && only_contract(test),
                    test.seconds, {}, {}, {}, judged_in({test}).nobody};
+  Largest largest;
   for (const OracleResult& oracle : test.oracles)
-    for (const TensorResult& tensor : oracle.tensors) {
-      if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
-      raise(row.margin, tensor.hard_ratio);
-      raise(row.worst_z, tensor.max_z);
-      if (tensor.verdict == Status::kPass) raise(row.vacuity, tensor.vacuity);
-    }
+    for (const TensorResult& tensor : oracle.tensors) largest.add(tensor);
+  row.margin = largest.error;
+  row.worst_z = largest.sigmas;
+  row.vacuity = largest.blind;
   return row;
 }
 

@@ -3,10 +3,10 @@
 #include "reports/screen/console.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "reports/exit_codes.h"
+#include "reports/largest.h"
 #include "reports/screen/table.h"
 #include "reports/text.h"
 #include "reports/formats/verdict.h"
@@ -18,16 +18,10 @@ constexpr size_t kCases = 20;    // that did not pass, written in full
 constexpr size_t kFindings = 8;  // of one of them
 constexpr size_t kPrinted = 8;   // last lines of what its ranks printed
 
-// The largest, where NaN is larger than everything.
-void raise(double& largest, double value) {
-  if (std::isnan(value) || value > largest)
-    largest = value;
-}
-
 struct Row {
   int64_t cases = 0, failed = 0, open = 0;
-  bool measured = false;
-  double margin = 0, z = 0, vacuity = 0, seconds = 0;
+  double seconds = 0;
+  Largest largest;
 
   void add(const CaseResult& test) {
     const bool bad = is_bad(test.verdict);
@@ -36,14 +30,7 @@ struct Row {
     open += test.verdict != Status::kPass && !bad;
     seconds += test.seconds;
     for (const OracleResult& oracle : test.oracles)
-      for (const TensorResult& tensor : oracle.tensors) {
-        if (tensor.verdict == Status::kNotApplicable) continue;  // it was measured, and held to nothing
-        measured = true;
-        raise(margin, tensor.hard_ratio);
-        raise(z, tensor.max_z);
-        if (tensor.verdict == Status::kPass)
-          raise(vacuity, tensor.vacuity);
-      }
+      for (const TensorResult& tensor : oracle.tensors) largest.add(tensor);
   }
 };
 
@@ -61,11 +48,12 @@ Table::Row table_row(const std::string& group, const Row& row) {
   const auto count = [](int64_t n, Tone tone) {
     return n == 0 ? Table::Entry("-") : Table::Entry(std::to_string(n), tone);
   };
-  const auto shown = [&](double value) { return row.measured ? short_figure(value) : "-"; };
+  const auto& [error, sigmas, blind] = row.largest;
+  const auto shown = [&](const std::optional<double>& value) { return error ? short_figure(value.value_or(0)) : "-"; };
   Table::Row columns = group_columns(group);
   for (const Table::Entry& entry : Table::Row{
         count(row.cases, Tone::kPlain), count(row.failed, Tone::kBad), count(row.open, Tone::kOpen),
-        shown(row.margin), shown(row.z), shown(row.vacuity)})
+        shown(error), shown(sigmas), shown(blind)})
     columns.push_back(entry);
   return columns;
 }
