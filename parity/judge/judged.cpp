@@ -95,7 +95,8 @@ void explain_bits(std::vector<OracleVerdict>& oracles) {
   const std::string asks = "repetition";
   const auto repetition = std::ranges::find(oracles, asks, &OracleVerdict::name);
   for (OracleVerdict& oracle : oracles) {
-    if (oracle.status != Status::kFail || oracle.name == asks || !Oracles::at(oracle.name).demand.same_bits) continue;
+    const bool bits_differ = std::ranges::count(oracle.tensors, Status::kFail, &TensorVerdict::status) > 0;
+    if (!bits_differ || oracle.name == asks || !Oracles::at(oracle.name).demand.same_bits) continue;
     if (repetition == oracles.end() || repetition->status == Status::kNotApplicable)
       oracle.findings.push_back("whether the same call repeats its bits at all, says --oracles " + asks);
     else if (repetition->status == Status::kFail)
