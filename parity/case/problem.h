@@ -19,6 +19,9 @@ struct Problem {
   Problem to(at::Device device, bool copy = false) const;
 };
 
+// The same numbers, an element into memory of their own: off every boundary at which memory is allocated. Problem::to keeps that.
+at::Tensor one_into_memory(const at::Tensor& x);
+
 // The whole sequence, as the data family of the case says. Every element is a function of seed,
 // mask, tensor, batch, head, global position and channel alone, so it depends neither on the world
 // nor on the sharding, threads or machine. Slots without a token hold NaN: they must not matter.

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "parity/subject/contract.h"
 #include "property_tests/parity/case/generators.h"
 #include "property_tests/kernels/kernel_blocks.h"
 #include "property_tests/cp/attention/passes.h"
@@ -234,6 +236,27 @@ TEST(KernelGradients, LongBlocksAreAttention) {
         EXPECT_EQ(beyond(as_one_block(test, p), truth), "") << name << " reversed";
       }
   EXPECT_GE(blocks, 12);
+}
+
+// Where a kernel promises the same bits, it keeps to that with many blocks of keys to add up, of queries and of heads that share one.
+TEST(KernelGradients, LongBlocksRepeatTheirBits) {
+  int kernels = 0;
+  for (const auto& [name, kernel] : AttentionKernels::all())
+    for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+      KernelCase test{name, dtype, {Causal{}, 1500}, 1, 2, 4, 64, 64, 0.125, std::vector<int64_t>(1500), 5};
+      std::iota(test.order.begin(), test.order.end(), 0);
+      if (!parity::contract_json(name).at("deterministic").get<bool>() || kernel->refuses(test.shape())) continue;
+      ++kernels;
+      const parity::Problem p = test.problem();
+      const reference::Tensors first = as_one_block(test, p);
+      for (int again = 0; again < 3; ++again) {
+        const reference::Tensors next = as_one_block(test, p);
+        for (at::Tensor reference::Tensors::*x : {&reference::Tensors::o, &reference::Tensors::lse, &reference::Tensors::dq,
+                                                  &reference::Tensors::dk, &reference::Tensors::dv})
+          EXPECT_EQ(ringcheck::difference(next.*x, first.*x), "") << name;
+      }
+    }
+  EXPECT_GE(kernels, 2);
 }
 
 // What a kernel cannot compute it refuses, with a reason that names the kernel.

@@ -93,6 +93,18 @@ RC_GTEST_PROP(Kernel, TheMaskIsThePredicate, ()) {
   RC_ASSERT(difference(found, expected.expand_as(found).contiguous()) == "");
 }
 
+// What is kept from one block for the next of the same shape, as a library's plan, serves none with another mask.
+RC_GTEST_PROP(Kernel, BlocksOfOneShapeHaveTheirOwnMasks, ()) {
+  KernelCase test = *gen::kernel_case().as("case");
+  const int64_t n = test.mask.length;
+  const parity::Problem p = test.problem();
+  for (const int64_t width : {n, (n + 1) / 2, int64_t{1}, n}) {
+    test.mask.kind = Window{std::max<int64_t>(1, width)};
+    if (test.entry().refuses(test.shape())) continue;
+    RC_ASSERT(forward_beyond(test, p, attend(test, p, test.order, test.order), 1) == "");
+  }
+}
+
 // Census: with Q = 0, exp(LSE) is the number of visible keys; LSE is the natural logarithm.
 RC_GTEST_PROP(Kernel, LseCountsTheVisibleKeys, ()) {
   const KernelCase test = *gen::kernel_case().as("case");

@@ -28,6 +28,12 @@ std::vector<Mask> masks(int64_t seq) {
           {DocumentFull{packed}, seq}, {Prefix{third}, seq}};
 }
 
+// Documents that end at every place within a tile of 16 keys, each with a tile of 16 queries of its own.
+Mask ending_everywhere() {
+  constexpr int64_t kDocuments = 16, kTokens = 33;
+  return {DocumentFull{Documents(kDocuments, {kTokens, kTokens})}, kDocuments * kTokens};
+}
+
 // Scores have a standard deviation of 3.
 Inputs random_inputs(const Shape& n, const Mask& mask, uint64_t seed, at::Device device) {
   at::Generator bits = at::make_generator<at::CPUGeneratorImpl>(seed);
@@ -144,7 +150,10 @@ std::optional<std::string> device_difference(at::Device device, uint64_t seed) {
   const auto drawn = [seed](int64_t low, int64_t high, uint64_t which) {
     return low + static_cast<int64_t>((seed >> (8 * which)) % static_cast<uint64_t>(high - low + 1));
   };
+  const Mask edges = ending_everywhere();
   for (const int64_t dim : {64, 128}) {
+    if (auto text = wrong_values({{1, 1, edges.length, dim}, edges, seed, device}))
+      return text;
     const Shape n{drawn(1, 2, 0), drawn(1, 3, 1), drawn(30, 300, 2), dim};
     for (const Mask& mask : masks(n.seq)) {
       const Trial trial{n, mask, seed, device};

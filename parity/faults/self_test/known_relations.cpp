@@ -106,7 +106,7 @@ const std::map<std::string, Known> kRelations{
     {"scale-in-query", {"scale:0.125 q"}},
     {"score-scale", {"q k"}},
     {"splitting", {"q k; q k; q k", "lse o"}},
-    {"strides", {""}},
+    {"strides", {"; "}},
     {"value-scale", {"v"}},
     {"value-sum", {"v; v; v", "dk dq o"}},
     {"visible-nan", {"v; dO", "dv o"}},

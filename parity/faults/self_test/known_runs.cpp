@@ -31,7 +31,8 @@ bool same_slots(const Run& a, const Run& b) {
 // In memory, too.
 bool same_tensors(const Problem& a, const Problem& b) {
   return std::ranges::all_of(kGiven, [&](const auto tensor) {
-    return same_values(a.*tensor, b.*tensor) && (a.*tensor).strides() == (b.*tensor).strides();
+    return same_values(a.*tensor, b.*tensor) && (a.*tensor).strides() == (b.*tensor).strides() &&
+           (a.*tensor).storage_offset() == (b.*tensor).storage_offset();
   });
 }
 
@@ -60,6 +61,10 @@ void examine_strides(const std::vector<Run>& runs, const Case& test, SelfTest& r
   for (const auto tensor : kGiven)
     result.demand(same_values(own.*tensor, given.*tensor) && (own.*tensor).strides() != (given.*tensor).strides(),
                   "strides gives a tensor with the strides that it has in the case");
+  const Problem within = input_of(runs.back(), 0).local.to(at::kCPU, true);
+  for (const auto tensor : kGiven)
+    result.demand(same_values(own.*tensor, within.*tensor) && (within.*tensor).storage_offset() == 1,
+                  "strides gives no tensor that begins an element into its memory");
 }
 
 // Zero, and as large as fp16 holds it.

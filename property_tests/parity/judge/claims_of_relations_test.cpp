@@ -160,5 +160,23 @@ TEST(ClaimsOfRelations, DifferencesSeeAMillionthOfEachGradient) {
     }
 }
 
+// Who takes a tensor to begin where its memory does is seen by a run in which it begins an element behind that.
+TEST(ClaimsOfRelations, StridesSeeWhereATensorBegins) {
+  const Case test = parse_case("ring:p2p/headtail/causal/P2/b1/hq2/hkv1/s24/d8/float32");
+  for (at::Tensor Problem::*tensor : {&Problem::q, &Problem::k, &Problem::v, &Problem::d_o}) {
+    RunOptions options;
+    options.judging.oracles = {"strides"};
+    options.subject = ours_with([&](Communicator& comm, const Case& c, const RankInput& given) {
+      RankInput input{given.local.to(comm.device(), true), given.positions};
+      at::Tensor& x = input.local.*tensor;
+      if (x.is_contiguous()) x = x.as_strided(x.sizes(), x.strides(), 0).clone();
+      return context_parallel(comm, c, input);
+    });
+    EXPECT_EQ(verify(test, options).oracles.front().status, Status::kFail);
+    options.subject = ours();
+    EXPECT_EQ(verify(test, options).oracles.front().status, Status::kPass);
+  }
+}
+
 }  // namespace
 }  // namespace ringcheck::parity
