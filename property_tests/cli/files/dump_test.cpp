@@ -215,6 +215,10 @@ TEST_F(Dumps, ThatCannotBeAreRefused) {
   change(1, [](auto& f) { f.tensors["positions"][5] = -1; });
   refused(by_tensor, "and nobody has position 37");
   write("headtail", true);
+  for (const int position : {1000, -5}) {
+    change(1, [=](auto& f) { f.tensors["positions"][5] = position; });
+    refused(by_tensor, "has position " + std::to_string(position) + ", and all files together have");
+  }
   change(1, [](auto& f) { f.tensors["positions"] = f.tensors["positions"].narrow(0, 0, 60).clone(); });
   refused(by_tensor, "want int64 [64], a number a slot");
   write("headtail", true);

@@ -145,6 +145,9 @@ TEST_F(Files, WhatIsNotShownIsNotApplicableAndNeverAPass) {
   change(0, 1, without("dq"));
   EXPECT_THAT(findings(judged(1, {"--shows", "o,dq,dk,dv"})[0]),
               HasSubstr("returned: dq: not returned by rank 1"));
+  fill("constant_lse");  // it is there, and not to be judged
+  judged(1);
+  EXPECT_EQ(judged(0, {"--shows", "o,dq,dk,dv"})[0]["judged"]["lse"][0], "nobody");
 }
 
 TEST_F(Files, OneCaseCanBeJudgedAlone) {
@@ -156,6 +159,7 @@ TEST_F(Files, OneCaseCanBeJudgedAlone) {
   const Ran again = Running({"/bin/sh", "-c", ringcheck_program() + command.substr(9)}).wait();
   EXPECT_EQ(again.code, 1) << again.err;
   EXPECT_THAT(again.out, HasSubstr("FAIL  1 case"));
+  EXPECT_EQ(judged(1, {"--case", "P3/float64/causal/contiguous/s15/b2/hq2/hkv2/d4"}).size(), 1U) << "in another order";
   const Ran none = judge({"--case", "contiguous/causal/P9"});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("is none of '" + answers() + "'"));
