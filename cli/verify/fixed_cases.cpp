@@ -40,8 +40,8 @@ void append_regressions(Cases& cases, bool large) {
 
 // Shards of a slot less or more than the tiles of kernels, where there is a rest and more than one tile. The edge of
 // a window is in the other rank's block for eight rows, since a library may be called for each of them, and
-// in the own one; the narrowest leaves a tile of the other rank's keys that nobody sees. What is wrong from the second tile on may be so of some batch entries, heads or groups alone: on the CPU, where
-// a tile is that of every kernel, they take turns.
+// in the own one; the narrowest leaves a tile of the other rank's keys that nobody sees. What is wrong from the second tile on may
+// be so of some batch entries, heads or groups alone: on the CPU, where a tile is that of every kernel, they take turns.
 void append_tile_edges(Cases& cases, const std::string& device) {
   constexpr std::array kHeads{"b2/hq4/hkv2/d64", "b3/hq8/hkv1/d64", "b1/hq9/hkv9/d64"};
   constexpr size_t kTaken = 3;  // of three one, so that all dtypes come in turn

@@ -50,7 +50,7 @@ Run dealt(Run run) {
         slots = std::max(slots, span.begin + (span.count - 1) * span.stride + 1);
   const Problem whole = run.problem(run.test, {{0, slots}});
   for (const at::Tensor& x : {whole.q, whole.k, whole.v, whole.d_o})
-    if (!x.is_contiguous()) return run;  // its strides are what the run is about
+    if (!x.is_contiguous() || x.storage_offset() != 0) return run;  // how it lies in memory is what the run is about
   run.problem = [whole](const Case&, const Positions& own) {
     const at::Tensor here = at::tensor(flatten(own), at::kLong);
     const auto take = [&](const at::Tensor& x) { return x.index_select(2, here); };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/formats/worst.h"
 
-#include "reports/largest.h"
+#include "reports/formats/largest.h"
 
 namespace ringcheck::reports {
 

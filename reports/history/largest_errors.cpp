@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "reports/largest.h"
+#include "reports/formats/largest.h"
 
 namespace ringcheck::reports {
 namespace {

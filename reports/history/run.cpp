@@ -11,10 +11,10 @@
 
 #include "reports/counters.h"
 #include "reports/envelope.h"
+#include "reports/formats/largest.h"
 #include "reports/history/largest_errors.h"
 #include "reports/history/moment.h"
 #include "reports/history/plain_text.h"
-#include "reports/largest.h"
 #include "reports/median.h"
 #include "reports/text.h"
 

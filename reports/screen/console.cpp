@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "reports/exit_codes.h"
-#include "reports/largest.h"
+#include "reports/formats/largest.h"
 #include "reports/screen/table.h"
 #include "reports/text.h"
 #include "reports/formats/verdict.h"

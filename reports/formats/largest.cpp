@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/largest.h"
+#include "reports/formats/largest.h"
 
 #include <cmath>
 
