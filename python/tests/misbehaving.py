@@ -65,7 +65,7 @@ MISDEEDS = [
     ("good", lambda o, lse, q, group: (o, lse), "pass", ""),
     ("exits at once", lambda *_: os._exit(3), "crash", "exit code 3"),
     ("exits", lambda *_: sys.exit(4), "crash", "exit"),
-    ("exits with a text", lambda *_: sys.exit("no such thing"), "crash", "exit code 1"),
+    ("exits with a text", lambda *_: sys.exit("no such thing"), "crash", "exit"),
     ("segfaults", lambda *_: ctypes.string_at(0), "crash", "signal 11"),
     ("raises", raises, "crash", "on purpose"),
     ("returns None", lambda *_: None, "crash", "returned None"),
