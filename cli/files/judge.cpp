@@ -67,10 +67,11 @@ std::vector<parity::Question> answered(const Options& options) {
   parity::check_files(folder, parity::kCases, parity::read_manifest(folder, parity::kCases));
   std::set<std::string> asked;
   for (const std::string& text : options.cases) {
-    asked.insert(spelled(text, all));
-    if (std::ranges::find(all, spelled(text, all), &parity::Question::text) == all.end())
+    const std::string own = spelled(text, all);
+    if (std::ranges::find(all, own, &parity::Question::text) == all.end())
       throw UsageError("--case '" + text + "' is none of '" + folder + "'; want one of its manifest.json, for example '" +
                        (all.empty() ? "" : all.front().text) + "'");
+    asked.insert(own);
   }
   std::vector<parity::Question> list;
   for (size_t number = 0; number < all.size(); ++number) {
