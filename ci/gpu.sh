@@ -4,7 +4,7 @@
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
-# triangles relations growth matrix nccl torchrun faults long million slice reference scaling clean memcheck racecheck; without parts all
+# triangles relations growth matrix ipc nccl torchrun faults long million slice reference scaling clean memcheck racecheck; without parts all
 # of them, but million, which takes GPUs an hour together, slice, an eighth of it, nccl, torchrun and faults on one GPU, and long
 # on less than four. The exit code is the number of parts that failed, and 2 with one line where there is no GPU or no OUT.
 # shellcheck disable=SC2317  # the parts are called by their names
@@ -20,7 +20,7 @@ parts=("$@") several=()
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
 ((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide windows triangles relations
-  growth matrix "${several[@]}" reference scaling clean memcheck racecheck)
+  growth matrix ipc "${several[@]}" reference scaling clean memcheck racecheck)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
 
@@ -102,6 +102,15 @@ triangles() {
   run gpu1_triangles on 0 "${verify[@]}" --world-kind thread --world 1,2 --kernel cudnn-atomic --dtype bf16 --mask causal \
     --data spread3 --heads 4 --kv-heads 2 --seq 50001,100000 --dim 128 --dim-v 64,128 --balance headtail,contiguous \
     --strategy ring:p2p,gathered,ulysses
+}
+# Processes over CUDA IPC, which may share a GPU.
+ipc() {
+  local world failed=0
+  for world in 2 3 4; do
+    run "gpu${gpus}_ipc_$world" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
+      "${processes[@]}" --world "$world" --transport ipc || failed=1
+  done
+  return "$failed"
 }
 nccl() {
   local world failed=0

@@ -49,10 +49,17 @@ bool has_use_for_transport(const std::map<std::string, std::string>& parts) {
   return is("world_kind", "mpi") && is("device", "cuda");
 }
 
-bool passes_between_gpus(const std::vector<parity::Case>& cases) {
-  return std::ranges::any_of(cases, [](const parity::Case& test) {
-    return has_use_for_transport(test) && !why_no_cuda() && !lacks_gpus(test.world);
-  });
+std::optional<std::string> lacks_gpus(const parity::Case& test, const std::string& transport) {
+  if (!has_use_for_transport(test)) return std::nullopt;
+  if (why_no_cuda()) return why_no_cuda();
+  if (transport == "ipc") return std::nullopt;  // ranks may share one
+  const auto lack = ringcheck::lacks_gpus(test.world);
+  return lack ? std::optional(*lack + "; over --transport ipc ranks may share one") : std::nullopt;
+}
+
+bool passes_between_gpus(const std::vector<parity::Case>& cases, const std::string& transport) {
+  return std::ranges::any_of(
+      cases, [&](const parity::Case& test) { return has_use_for_transport(test) && !lacks_gpus(test, transport); });
 }
 
 std::string transport_or_usual(const std::string& transport) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ void check_transport(const std::string& transport, const std::vector<parity::Cas
 
 // The same of a case as results have it.
 bool has_use_for_transport(const std::map<std::string, std::string>& parts);
+// Why the processes of a case cannot pass messages between GPUs here over a transport; nothing where they can, or have no use for it.
+std::optional<std::string> lacks_gpus(const parity::Case& test, const std::string& transport);
 // Whether any case can pass messages between the GPUs of processes here.
-bool passes_between_gpus(const std::vector<parity::Case>& cases);
+bool passes_between_gpus(const std::vector<parity::Case>& cases, const std::string& transport);
 
 // The one to use where the option was given, or was not.
 std::string transport_or_usual(const std::string& transport);

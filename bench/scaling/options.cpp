@@ -116,6 +116,8 @@ std::vector<parity::Case> cases_of(const Options& options, bool launched, bool s
     cases.back().world_kind = launched ? "mpi" : "thread";
     parity::validate(cases.back());
     if (const auto reason = parity::not_supported(cases.back())) throw parity::BadCase(*reason);
+    const bool on_gpus = launched && cases.back().device == "cuda";  // a GPU each, over any transport: what shares one is not timed
+    if (const auto lack = on_gpus ? lacks_gpus(cases.back().world) : std::nullopt) throw parity::BadCase(*lack);
   }
   return cases;
 }

@@ -101,7 +101,7 @@ class Rank {
     enter({"meet"});
     job_ = Job::join(launcher_, how);
     watchdog_.rest();
-    if (passes_between_gpus(cases_)) job_->join_gpus(options_.transport);
+    if (passes_between_gpus(cases_, options_.transport)) job_->join_gpus(options_.transport);
     if (report_ != nullptr) report_->record.note_end();  // MPI has signal handlers of its own
   }
 
@@ -117,7 +117,7 @@ class Rank {
           return job_->world(parity::device_type_of(test),
                              deadline(options_.deadline_seconds, test), options_.transport);
         },
-        run.observer);
+        run.observer, [&](const parity::Case& test) { return lacks_gpus(test, options_.transport); });
     // Rank 0 judges while the others wait for the next case, longer than a deadline of theirs.
     const auto together =
         job_->world(at::kCPU, report_ != nullptr ? longest(cases_, options_)

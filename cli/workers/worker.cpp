@@ -184,7 +184,7 @@ void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& o
       [&](const parity::Case& test) {
         return job.world(parity::device_type_of(test), kOwnDeadline, options.transport);
       },
-      run.observer);
+      run.observer, [&](const parity::Case& test) { return lacks_gpus(test, options.transport); });
   const auto together = job.world(at::kCPU, kOwnDeadline);
   together->agree_max(int64_t{0});  // the self-test of the first one is over
   for (const size_t i : Deck::open(options.deck).of(options.taker)) {
@@ -200,7 +200,7 @@ void run_rank(Job& job, const std::vector<parity::Case>& cases, const Options& o
 std::unique_ptr<Job> join(const Options& options) {
   try {
     auto job = Job::join(detect_launcher(), {.ranks = options.mpi});
-    if (passes_between_gpus(read_cases(options.cases))) job->join_gpus(options.transport);
+    if (passes_between_gpus(read_cases(options.cases), options.transport)) job->join_gpus(options.transport);
     return job;
   } catch (const std::exception& error) {
     throw UsageError(words_of(error));

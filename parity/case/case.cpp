@@ -9,7 +9,6 @@
 
 #include "cp/attention/context_parallel.h"
 #include "cp/device/cuda_library.h"
-#include "cp/worlds/launcher.h"
 #include "parity/case/balance/own_balance.h"
 #include "parity/case/part.h"
 #include "parity/case/text.h"
@@ -162,11 +161,7 @@ std::optional<std::string> not_supported(const Case& test, const Plan& plan) {
 }
 
 std::optional<std::string> not_supported(const Case& test) {
-  if (test.device == "cuda") {
-    if (why_no_cuda()) return why_no_cuda();
-    if (test.world_kind == "mpi")
-      if (const auto lack = lacks_gpus(test.world)) return lack;
-  }
+  if (test.device == "cuda" && why_no_cuda()) return why_no_cuda();
   return not_supported(test, plan_of(test));
 }
 

@@ -17,8 +17,9 @@ namespace ringcheck::parity {
 namespace {
 
 // A case that cannot run has its verdict before it starts.
-std::optional<Verdict> refused(const Case& test, const Subject& subject) {
-  const auto reason = refuses(test, subject);
+std::optional<Verdict> refused(const Case& test, const Subject& subject, const World& world) {
+  auto reason = world.refuses(test);
+  if (!reason) reason = refuses(test, subject);
   if (!reason) return std::nullopt;
   Verdict verdict;
   verdict.test = test;
@@ -84,7 +85,7 @@ Verdict failed(const Case& test, const RankFailure& failure) {
 
 std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& options) {
   const SharedSubject subject = options.subject ? options.subject : subject_of(test);
-  if (auto verdict = refused(test, *subject)) return world.is_first() ? verdict : std::nullopt;
+  if (auto verdict = refused(test, *subject, world)) return world.is_first() ? verdict : std::nullopt;
   validate(subject->promise(test), test.subject);
   const auto begin = Clock::now();
   const Trial trial{test, *subject, oracles_for(options.judging, test, *subject),

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "cp/worlds/thread_world.h"
 #include "parity/subject/outcome.h"
@@ -20,6 +21,8 @@ class World {
   // others. Collective. Throws RankFailure where a rank failed and the others ended with it; any
   // other exception is that of this process, whose job must end.
   virtual std::optional<Outcome> solve(const Run& run, const Subject& subject) = 0;
+  // Why its ranks cannot run such a case; nothing where they can.
+  virtual std::optional<std::string> refuses(const Case&) const { return std::nullopt; }
   // Whether outcomes come to this process.
   virtual bool is_first() const { return true; }
 };
@@ -40,21 +43,24 @@ class ThreadRanks final : public World {
 };
 
 // The processes of this job, of which this is one, a rank each: `connect` makes a communicator of
-// all of them for a case.
+// all of them for a case, `lacks` says what they lack for one.
 class ProcessRanks final : public World {
  public:
   using Connect = std::function<std::shared_ptr<Communicator>(const Case&)>;
-  ProcessRanks(int rank, Connect connect, Observer observer = {})
-      : rank_(rank), connect_(std::move(connect)), observer_(std::move(observer)) {}
+  using Lacks = std::function<std::optional<std::string>(const Case&)>;
+  ProcessRanks(int rank, Connect connect, Observer observer = {}, Lacks lacks = {})
+      : rank_(rank), connect_(std::move(connect)), observer_(std::move(observer)), lacks_(std::move(lacks)) {}
   // On the ranks of one communicator, whatever the case; it must outlive this.
   explicit ProcessRanks(Communicator& ranks);
   std::optional<Outcome> solve(const Run& run, const Subject& subject) override;
+  std::optional<std::string> refuses(const Case& test) const override { return lacks_ ? lacks_(test) : std::nullopt; }
   bool is_first() const override { return rank_ == 0; }
 
  private:
   int rank_;
   Connect connect_;
   Observer observer_;
+  Lacks lacks_;
 };
 
 // One run on threads of this process.
