@@ -4,7 +4,7 @@
 #
 # gpu.sh OUT [part...]   runs what needs a GPU from a bundle (ci/bundle.sh) and writes into OUT a
 # Result and a summary of it for each run. Parts: doctor refusals smoke laws conformance exact charted wide windows
-# triangles relations growth matrix ipc nccl torchrun faults long million slice reference scaling clean memcheck racecheck; without parts all
+# triangles relations growth matrix ipc large nccl torchrun faults long million slice reference scaling clean memcheck racecheck; without parts all
 # of them, but million, which takes GPUs an hour together, slice, an eighth of it, nccl, torchrun and faults on one GPU, and long
 # on less than four. The exit code is the number of parts that failed, and 2 with one line where there is no GPU or no OUT.
 # shellcheck disable=SC2317  # the parts are called by their names
@@ -20,7 +20,7 @@ parts=("$@") several=()
 ((gpus == 1)) || several=(nccl torchrun faults)
 ((gpus < 4)) || several+=(long)
 ((${#parts[@]} > 0)) || parts=(doctor refusals smoke laws conformance exact charted wide windows triangles relations
-  growth matrix ipc "${several[@]}" reference scaling clean memcheck racecheck)
+  growth matrix ipc large "${several[@]}" reference scaling clean memcheck racecheck)
 export RC_PARAMS=${RC_PARAMS:-seed=20261121} OMP_NUM_THREADS=${OMP_NUM_THREADS:-6}
 export OMP_WAIT_POLICY=passive
 
@@ -110,6 +110,18 @@ ipc() {
     run "gpu${gpus}_ipc_$world" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
       "${processes[@]}" --world "$world" --transport ipc || failed=1
   done
+  return "$failed"
+}
+# Messages of megabytes, by every strategy and kind of ranks: of what is read too early, more is still under way.
+large() {
+  local failed=0 world=$((gpus > 1 ? gpus : 2)) cases=(--kernel wgmma --dtype bf16 --mask causal --data spread3
+    --heads 32 --kv-heads 16 --seq 8K --dim 128 --balance "contiguous,headtail"
+    --strategy 'ring:p2p,ring:alltoall,ring:allgather,gathered,ulysses,ulysses[2]')
+  cases+=(--world "$world")
+  local ranks=("$here/run" ../ranks "$world" ringcheck verify --device cuda)
+  run "gpu${gpus}_large_threads" "${verify[@]}" "${cases[@]}" --world-kind thread || failed=1
+  run "gpu${gpus}_large_ipc" "${ranks[@]}" "${cases[@]}" --transport ipc || failed=1
+  ((gpus == 1)) || run "gpu${gpus}_large_nccl" "${ranks[@]}" "${cases[@]}" || failed=1
   return "$failed"
 }
 nccl() {
