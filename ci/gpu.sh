@@ -36,6 +36,7 @@ run() {
   # 6: a random case may show nothing; that is no alarm.
   ((code == 0 || (code == 6 && ${allow_inconclusive:-0})))
 }
+as_processes() { run "$1" "$here/run" ../ranks "$2" ringcheck verify --device cuda --world "$2" "${@:3}"; }  # NAME RANKS option...
 on() { CUDA_VISIBLE_DEVICES=$1 "${@:2}"; }
 verify=("$here/ringcheck" verify --device cuda)
 processes=(--profile conformance --kernel "tiled,wgmma,plain,fa2,efficient,cudnn")
@@ -107,8 +108,7 @@ triangles() {
 ipc() {
   local world failed=0
   for world in 2 3 4; do
-    run "gpu${gpus}_ipc_$world" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
-      "${processes[@]}" --world "$world" --transport ipc || failed=1
+    as_processes "gpu${gpus}_ipc_$world" "$world" "${processes[@]}" --transport ipc || failed=1
   done
   return "$failed"
 }
@@ -117,18 +117,15 @@ large() {
   local failed=0 world=$((gpus > 1 ? gpus : 2)) cases=(--kernel wgmma --dtype bf16 --mask causal --data spread3
     --heads 32 --kv-heads 16 --seq 8K --dim 128 --balance "contiguous,headtail"
     --strategy 'ring:p2p,ring:alltoall,ring:allgather,gathered,ulysses,ulysses[2]')
-  cases+=(--world "$world")
-  local ranks=("$here/run" ../ranks "$world" ringcheck verify --device cuda)
-  run "gpu${gpus}_large_threads" "${verify[@]}" "${cases[@]}" --world-kind thread || failed=1
-  run "gpu${gpus}_large_ipc" "${ranks[@]}" "${cases[@]}" --transport ipc || failed=1
-  ((gpus == 1)) || run "gpu${gpus}_large_nccl" "${ranks[@]}" "${cases[@]}" || failed=1
+  run "gpu${gpus}_large_threads" "${verify[@]}" "${cases[@]}" --world "$world" --world-kind thread || failed=1
+  as_processes "gpu${gpus}_large_ipc" "$world" "${cases[@]}" --transport ipc || failed=1
+  ((gpus == 1)) || as_processes "gpu${gpus}_large_nccl" "$world" "${cases[@]}" || failed=1
   return "$failed"
 }
 nccl() {
   local world failed=0
   for ((world = 2; world <= gpus; ++world)); do
-    run "gpu${world}_nccl" "$here/run" ../ranks "$world" ringcheck verify --device cuda \
-      "${processes[@]}" --world "$world" || failed=1
+    as_processes "gpu${world}_nccl" "$world" "${processes[@]}" || failed=1
   done
   return "$failed"
 }
