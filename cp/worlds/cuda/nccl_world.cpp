@@ -161,6 +161,7 @@ class NcclCommunicator final : public GpuTransport {
     else
       exchange_all(flight.posting);
     nccl_->settle("posting", deadline());
+    delay();  // as of what arrives late: whoever reads it waits until it is in its places
     flight.behind.make();
     const Instant end = ledger().now();
     flight.done = end.moment ? end.moment : Moment::now(device());
