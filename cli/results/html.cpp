@@ -6,12 +6,14 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/files.h"
 #include "cli/process/folder.h"
 #include "cli/results/read_result.h"
 #include "cli/results/report_command.h"
+#include "cli/usage_error.h"
 #include "cli/workers/interrupts.h"
 #include "reports/dashboard/dashboard.h"
 #include "reports/file.h"
@@ -20,9 +22,11 @@
 namespace ringcheck::cli {
 namespace {
 
+constexpr int64_t kUsuallyLast = 1000;  // runs
+
 struct Words {
   std::string input, output;
-  int64_t last = 1000;
+  std::optional<int64_t> last;
 };
 
 bool is_sqlite(const std::string& path) {
@@ -55,7 +59,10 @@ nlohmann::json data_of(const std::string& path, int64_t last) {
 
 int run(const Words& words) {
   check_files(history_files(words.input), {{"-o", words.output}});
-  nlohmann::json data = data_of(words.input, words.last);
+  if (words.last && is_result(words.input))
+    throw UsageError("--last " + std::to_string(*words.last) + " is of a history, and '" + words.input +
+                     "' is none; leave it out, or name a history (ringcheck report add)");
+  nlohmann::json data = data_of(words.input, words.last.value_or(kUsuallyLast));
   data["name"] = std::filesystem::path(words.input).filename().string();
   data["of_history"] = !is_result(words.input);
   data["version"] = version();
@@ -70,8 +77,7 @@ const ReportCommands::Add add("html", {[](CLI::App& program) {
   program.add_option("-o,--output", words->output, "one HTML file with everything in it")
       ->required()
       ->check(not_empty());
-  program.add_option("--last", words->last, "of a history: only so many runs, the newest")
-      ->capture_default_str()
+  program.add_option("--last", words->last, "of a history: only so many runs, the newest; default: " + std::to_string(kUsuallyLast))
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
   return [words] { return run(*words); };
 }});

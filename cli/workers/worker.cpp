@@ -124,15 +124,17 @@ bool still_computes(const parity::Case& test) {
 // What goes wrong in a case is its verdict. Throws where nothing can be computed after it: the next
 // case needs another process.
 reports::CaseResult judged(const parity::Case& test, const parity::RunOptions& run) {
+  const Said said;
   try {
-    const Said said;
     reports::CaseResult result = to_result(parity::verify(test, run));
     if (result.verdict != reports::Status::kPass) result.log = said.text();
     return result;
   } catch (const std::exception& error) {
     const std::string why = words_of(error);
     if (!still_computes(test)) throw std::runtime_error(why);
-    return to_result(test, reports::Status::kCrash, why);
+    reports::CaseResult result = to_result(test, reports::Status::kCrash, why);
+    result.log = said.text();
+    return result;
   }
 }
 

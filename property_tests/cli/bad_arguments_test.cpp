@@ -248,6 +248,7 @@ TEST_F(BadArguments, FilesThatCannotBeUsed) {
            {{"report", "html", other, "-o", ""}, {"--output"}},
            {{"report", "html", other}, {"--output is required"}},
            {{"report", "html", other, "-o", file("p"), "--last", "0"}, {"--last"}},
+           {{"report", "html", smoke, "-o", file("p"), "--last", "3"}, {"--last 3 is of a history", "report add"}},
            {{"report", "prune", other}, {"either --keep N or --before TIME"}},
            {{"report", "prune", other, "--keep", "0"}, {"--keep"}},
            {{"report", "prune", other, "--before", "soon"}, {"'soon' is no time", "2026-11-22"}},
