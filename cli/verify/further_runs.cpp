@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/screen.h"
 #include "cli/workers/sharing/dealing.h"
+#include "cp/clock.h"
 #include "reports/text.h"
 
 namespace ringcheck::cli {
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kRuns = 5;
 constexpr int kCases = 3;
-constexpr double kLongest = 10;  // seconds
+constexpr double kLongest = 10;  // seconds, of a run, and after which no more are begun
 
 using reports::Status;
 
@@ -25,12 +26,13 @@ bool worth_repeating(const reports::CaseResult& test) {
   return test.verdict == Status::kFail && test.seconds <= kLongest;
 }
 
-// As many at a time as there are workers, each of which has one. Until a run does not end by itself: others would cost
-// another deadline.
+// As many at a time as there are workers, each of which has one. Until a run does not end by itself, as others would cost
+// another deadline, or they have taken long, as where each loads Python.
 std::string further_runs_of(const parity::Case& test, const SupervisorOptions& options) {
   const int at_a_time = is_small(test) ? std::clamp(options.jobs, 1, kRuns) : 1;
+  const auto begin = Clock::now();
   int runs = 0, failed = 0;
-  for (bool ended = true; ended && runs < kRuns;) {
+  for (bool ended = true; ended && runs < kRuns && seconds_since(begin) < kLongest;) {
     const std::vector<parity::Case> some(static_cast<size_t>(std::min(at_a_time, kRuns - runs)), test);
     for (const reports::CaseResult& run : supervise(some, options)) {
       if (run.verdict == Status::kSkipped) return "";
