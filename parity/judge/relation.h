@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "parity/judge/oracle.h"
@@ -51,6 +52,10 @@ OracleVerdict same_bits_in_all_runs(const Evidence& evidence);
 
 // Fails by this finding for each further run that did not do what it was asked for beside the passes.
 void demand_done(const Evidence& evidence, const std::string& finding, OracleVerdict& verdict);
+
+// Fails by contract, where the subject counts anything, for each rank that moves or attends something else in a further run
+// than in the case's own; `where` says what is about that run. What ranks hold is not asked: it depends on what an allocator does.
+void demand_same_counters(const Evidence& evidence, const std::string& where, OracleVerdict& verdict);
 
 // Relations within bounds: what a run computed, and how far it may be from the truth.
 struct Measured {

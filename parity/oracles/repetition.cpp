@@ -14,11 +14,17 @@ std::vector<Run> runs(const Case& test) {
   return {Run{test}, again};
 }
 
+OracleVerdict judge(const Evidence& evidence) {
+  OracleVerdict verdict = same_bits_in_all_runs(evidence);
+  demand_same_counters(evidence, "when it is called again", verdict);
+  return verdict;
+}
+
 const Oracles::Add registered{
     "repetition",
     {"F again, on fresh communicators and on those used before, gives the same bits of O, "
-     "LSE, dQ, dK and dV",
-     same_bits_in_all_runs, runs,
+     "LSE, dQ, dK and dV, and every rank moves and attends the same",
+     judge, runs,
      Oracle::Rigour::kExact, "further runs",
      "",
      {.same_bits = true}}};

@@ -16,7 +16,7 @@ from typing import Any
 
 from ringcheck import in_process as within
 from ringcheck import launched, load, program
-from ringcheck.order import Order, check_names, order, texts
+from ringcheck.order import Order, check_declared, check_names, order, texts
 from ringcheck.subject import Refused, Subject, subject
 
 #: Exit codes of the program (docs/cli.md).
@@ -100,7 +100,20 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
     if in_process:
         raise Refused("in_process=True, but nobody started this program as one of several ranks; start it by torchrun, or "
                       "leave it out")
-    return _here(order(function, **which), json_file)
+    check_declared(function)
+    result = _here(order(function, **which), json_file)
+    if which.get("seq") is not None:
+        _note_left_out(function if isinstance(function, Subject) else subject(function), which, result)
+    return result
+
+
+def _note_left_out(judged: Subject, which: dict, result: Result) -> None:
+    """Of what a function declares, what no case had, where nobody said which to take."""
+    for name, declared in (("mask", judged.masks), ("dtype", judged.dtypes)):
+        had = {case["parts"][name].split("[")[0] for case in result.json.get("cases", ())}
+        left = [one for one in declared if one.split("[")[0] not in had]
+        if which.get(name) is None and had and left:
+            print(f"ringcheck: no case had {name} {', '.join(left)}, which are declared; ask for them by {name}=[...]", file=sys.stderr)
 
 
 def _by_all(function: Callable | Subject, here: launched.Launched, in_process: bool | None,
@@ -157,6 +170,7 @@ def _beside(function: Callable | Subject, here: launched.Launched, json_file: st
     everybody = launched.Everybody(here.size)
     result = Result(USAGE, {})
     try:
+        check_declared(function)
         result = _here(order(function, **which), json_file)
     finally:
         everybody.tell(result.exit_code, result.json)

@@ -4,6 +4,7 @@
 
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -95,6 +96,29 @@ def test_functions_without_a_file_are_refused():
     for function in (inner, lambda: 0, 3):
         with pytest.raises(ringcheck.Refused):
             ringcheck.verify(function)
+
+
+BESIDE = """
+import sys, ringcheck
+def local(q, k, v, *, case, group): raise RuntimeError("ran")
+judged = ringcheck.subject(masks="full", dtypes="float32")(local)
+@ringcheck.subject(masks=["full", "causal"], dtypes=["float32", "float64"])
+def own(q, k, v, *, case, group): raise RuntimeError("ran")
+other = ringcheck.subject(masks="causal")(own.function)
+if __name__ == "__main__":
+    ringcheck.verify(globals()[sys.argv[1]], seq=8, world=2, oracles="returned")
+"""
+
+
+@pytest.mark.parametrize(("name", "code", "said"), [
+    ("judged", 1, "Refused: local of __main__ is the function without what is declared of it"),
+    ("other", 1, "Refused: own of __main__ is declared otherwise"),
+    ("own", 0, "no case had mask full, which are declared; ask for them by mask=[...]")])
+def test_what_is_declared_is_what_the_ranks_find(tmp_path, name, code, said):
+    (tmp_path / "beside.py").write_text(BESIDE, encoding="utf-8")
+    run = subprocess.run([sys.executable, "beside.py", name], cwd=tmp_path, env=program.environment(), capture_output=True, text=True,
+                         check=False)
+    assert run.returncode == code and said in run.stderr, run.stderr
 
 
 CALLS = {

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <c10/util/StringUtil.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -57,6 +58,38 @@ class TakesForZero final : public Subject {
   }
 };
 
+// Returns no dV, from its second call on.
+class Forgets final : public Subject {
+ public:
+  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
+  Promise promise(const Case& test) const override { return plain::subject().promise(test); }
+  RankOutput run(Communicator&, const Case&, const RankInput& input) const override {
+    const Problem& own = input.local;
+    RankOutput output;
+    output.o = output.dq = own.q;
+    output.lse = own.q.select(3, 0);
+    output.dk = own.k;
+    if (!called_) output.dv = own.v;
+    called_ = true;
+    return output;
+  }
+
+ private:
+  mutable bool called_ = false;  // by the only rank
+};
+
+// A tensor that a further run lacks is missing, whether or not the relation that asked for the run looks at it.
+void examine_forgotten(SelfTest& result) {
+  RunOptions options;
+  options.judging.oracles = {"repetition"};
+  options.subject = std::make_shared<Forgets>();
+  const Verdict verdict = verify(parse_case("causal/P1/hq2/hkv1/s12/d4"), options);
+  const bool missed = std::ranges::any_of(verdict.oracles, [](const OracleVerdict& oracle) {
+    return oracle.name == "returned" && std::ranges::count(oracle.findings, "in a further run, for repetition, dv: not returned") > 0;
+  });
+  result.demand(verdict.status == Status::kFail && missed, "a tensor that a further run lacks is not missed");
+}
+
 // What is to surround a further run surrounds it.
 void examine_surroundings(const Case& test, SelfTest& result) {
   RunOptions options;
@@ -101,6 +134,7 @@ void examine_failures(const VerifyCase& verify, SelfTest& result) {
                     c10::str("a case that its subject takes is not run: ", to_text(asked)));
     }
   examine_surroundings(test, result);
+  examine_forgotten(result);
   result.demand(verify_without_memory(test).status == Status::kInconclusive, "a case that the reference had no memory for is not inconclusive");
 }
 

@@ -126,14 +126,15 @@ void examine_entries(SelfTest& result) {
   }
 }
 
-// Everything that pads hold is counted: behind the end of the sequence and within it.
+// Everything that pads hold is counted: behind the end of the sequence, within it, and of each entry of its own length.
 void examine_pads(SelfTest& result) {
   for (const char* text : {"ring:p2p/striped[2]/causal/P3/b2/hq4/hkv2/s37/d4/dv6/float32",
-                           "ring:p2p/headtail/doc[5,3:5,2]/P2/b1/hq2/hkv1/d4/dv4/float32"}) {
+                           "ring:p2p/headtail/doc[5,3:5,2]/P2/b1/hq2/hkv1/d4/dv4/float32",
+                           "ring:p2p/contiguous/causal/P3/lengths:15+9+4/hq4/hkv2/d4/dv6/float32"}) {
     const Case test = parse_case(text);
     const std::vector<Positions> shards = layout_of(test).queries;
     for (int rank = 0; rank < test.world; ++rank) {
-      const int64_t slots = count(shards[rank]), pads = test.batch * pads_of_rank(test, rank);
+      const int64_t slots = count(shards[rank]), pads = pads_of_rank(test, rank) * (test.lengths.empty() ? test.batch : 1);
       const auto ones = [&](int64_t heads, int64_t dim) { return at::ones({test.batch, heads, slots, dim}); };
       RankOutput output;
       output.o = ones(test.q_heads, test.dim_v);

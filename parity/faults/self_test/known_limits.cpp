@@ -112,11 +112,18 @@ void examine_growth(const AskOracle& judge, SelfTest& result) {
   }
 }
 
-// A group beside groups sends to each peer what it sends alone.
-void examine_traffic_of_groups(const AskOracle& judge, SelfTest& result) {
-  Asked asked("groups", judge, kRandom);
-  asked.others.front().ranks.front().sent_to.at(1) += 1;
-  result.demand(asked.status(asked.known.clean, asked.others) == Status::kFail, "groups accepts a byte more to a peer");
+// Ranks move and attend in a further run what they do in the case's own; what they hold is the business of an allocator.
+void examine_counters_of_runs(const std::string& oracle, const AskOracle& judge, SelfTest& result) {
+  const Asked asked(oracle, judge, "causal/P2/b1/hq1/hkv1/s4/d4/dv4/float64");
+  for (size_t run = 0; run < asked.others.size(); ++run)
+    for (const Miscounted& wrong : miscounted(asked.others[run])) {
+      const RankRecord &found = wrong.outcome.ranks[wrong.rank], &due = asked.others[run].ranks[wrong.rank];
+      const bool held = found.forward_stock != due.forward_stock || found.backward_stock != due.backward_stock;
+      std::vector<Outcome> others = asked.others;
+      others[run] = wrong.outcome;
+      const bool fails = asked.status(asked.known.clean, others) == Status::kFail;
+      result.demand(fails != held, c10::str(oracle, fails ? " refuses " : " accepts ", wrong.how, " in further run ", run));
+    }
 }
 
 // The gradient nearest to zero, where what its terms leave is largest beside it, moved to the next number of 16 bits.
@@ -164,8 +171,9 @@ void examine_limits(const std::vector<std::string>& oracles, const AskOracle& ju
     examine_strays(judge, result);
   if (is_asked("memory-growth"))
     examine_growth(judge, result);
-  if (is_asked("groups"))
-    examine_traffic_of_groups(judge, result);
+  for (const char* name : {"groups", "repetition"})
+    if (is_asked(name))
+      examine_counters_of_runs(name, judge, result);
   if (is_asked("snap"))
     examine_rounding(judge, result);
   examine_same_bits(result);

@@ -49,6 +49,7 @@ class Examination {
     const uint64_t seed = known_.test.seed;
     const std::vector<int64_t> looked_at =
         drawn_positions(known_.test.seq, sample_, is_of_keys(named) ? ~seed : seed);
+    demand(std::ssize(looked_at) == sample_, c10::str("looks at ", looked_at.size(), " positions of ", named.name));
     for (const int64_t position : looked_at) {
       Outcome wrong = known_.clean;
       at::Tensor& x = *find(wrong, named.name);
