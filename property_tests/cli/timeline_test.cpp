@@ -67,12 +67,28 @@ void expect_sums(const json& pass) {
   EXPECT_NEAR(seconds.exposed, pass["seconds"]["exposed"].get<double>(), rounding);
 }
 
+// And so is what it sent to each rank, and received from it.
+void expect_edges(const json& rank) {
+  for (const auto& [what, edges] : {std::pair("send", "sent_to"), {"receive", "received_from"}}) {
+    std::vector<int64_t> bytes(rank.at(edges).size(), 0);
+    for (const char* pass : {"forward", "backward"})
+      for (const json& event : rank[pass]["events"])
+        if (event["what"] == what) bytes.at(event["peer"].get<size_t>()) += event["bytes"].get<int64_t>();
+    EXPECT_EQ(json(bytes), rank[edges]) << edges << " of rank " << rank["rank"];
+  }
+}
+
 void expect_timelines(const json& test) {
   double first = 1;
+  for (const json& rank : test.at("ranks")) expect_edges(rank);
   for (const json& rank : test.at("ranks"))
     for (const char* pass : {"forward", "backward"}) {
       expect_sums(rank.at(pass));
-      for (const json& event : rank[pass]["events"]) first = std::min(first, event["begin"].get<double>());
+      for (const json& event : rank[pass]["events"]) {
+        first = std::min(first, event["begin"].get<double>());
+        EXPECT_LE(event["begin"].get<double>(), event["end"].get<double>()) << event;
+        EXPECT_LT(event["end"].get<double>(), test["seconds"].get<double>()) << event;
+      }
     }
   EXPECT_EQ(first, 0) << "times are counted from the first event";
 }
