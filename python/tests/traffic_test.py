@@ -19,7 +19,7 @@ def more(moves):
     def function(q, k, v, *, case, group):
         moves(group)
         return ring.ring(q, k, v, case=case, group=group)
-    return ringcheck.subject(function, balance="headtail", masks=["causal"], gqa=True,
+    return ringcheck.subject(function, balance="headtail", masks=["causal"], gqa=True, worlds=[3],
                              shows=["o", "lse", "dq", "dk", "dv"])
 
 @more
