@@ -169,26 +169,21 @@ void demand_done(const Evidence& evidence, const std::string& finding, OracleVer
     }
 }
 
-namespace {
-
-// Pads are part of what has the same bits.
-RankRecord of_work(RankRecord record) {
+RankRecord moved_and_attended(RankRecord record, const Case&) {
   record.peak_bytes = 0;
   record.forward_stock = record.backward_stock = {};
   record.wrong_pads = {};
   return record;
 }
 
-}  // namespace
-
-void demand_same_counters(const Evidence& evidence, const std::string& where, OracleVerdict& verdict) {
+void demand_same_records(const Evidence& evidence, OfRecord what, const std::string& finding, OracleVerdict& verdict) {
   if (verdict.status == Status::kFail || evidence.promise().counts.empty()) return;  // what has wrong values is no more than that
   for (const Outcome& other : evidence.variations)
     for (size_t rank = 0; rank < evidence.outcome.ranks.size(); ++rank)
-      if (of_work(other.ranks.at(rank)) != of_work(evidence.outcome.ranks[rank])) {
+      if (what(other.ranks.at(rank), evidence.test) != what(evidence.outcome.ranks[rank], evidence.test)) {
         verdict.status = Status::kFail;
         verdict.contract = true;
-        verdict.findings.push_back(c10::str("rank ", rank, " moves or attends something else ", where));
+        verdict.findings.push_back(c10::str("rank ", rank, " ", finding));
       }
 }
 

@@ -53,9 +53,14 @@ OracleVerdict same_bits_in_all_runs(const Evidence& evidence);
 // Fails by this finding for each further run that did not do what it was asked for beside the passes.
 void demand_done(const Evidence& evidence, const std::string& finding, OracleVerdict& verdict);
 
-// Fails by contract, where the subject counts anything, for each rank that moves or attends something else in a further run
-// than in the case's own; `where` says what is about that run. What ranks hold is not asked: it depends on what an allocator does.
-void demand_same_counters(const Evidence& evidence, const std::string& where, OracleVerdict& verdict);
+// What of a rank's record is to be the same in a further run. What it holds, at least at its peak, depends on what an
+// allocator does; `counters` bounds that.
+using OfRecord = RankRecord (*)(RankRecord, const Case&);
+RankRecord moved_and_attended(RankRecord record, const Case&);  // pads are part of what has the same bits
+
+// Fails by contract and by this finding, where the subject counts anything, for each rank of which that is something else in a
+// further run than in the case's own.
+void demand_same_records(const Evidence& evidence, OfRecord what, const std::string& finding, OracleVerdict& verdict);
 
 // Relations within bounds: what a run computed, and how far it may be from the truth.
 struct Measured {

@@ -15,7 +15,7 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& evidence) {
   OracleVerdict verdict = same_bits_in_all_runs(evidence);
-  demand_same_counters(evidence, "in a group", verdict);
+  demand_same_records(evidence, moved_and_attended, "moves or attends something else in a group", verdict);
   return verdict;
 }
 

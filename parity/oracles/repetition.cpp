@@ -16,7 +16,7 @@ std::vector<Run> runs(const Case& test) {
 
 OracleVerdict judge(const Evidence& evidence) {
   OracleVerdict verdict = same_bits_in_all_runs(evidence);
-  demand_same_counters(evidence, "when it is called again", verdict);
+  demand_same_records(evidence, moved_and_attended, "moves or attends something else when it is called again", verdict);
   return verdict;
 }
 

@@ -51,6 +51,13 @@ def _module(file: str) -> object:
     return module
 
 
+def found_in(module: object, name: str) -> object:
+    """What a module has by this name, of which each part is an attribute of what is before it; None where it has nothing."""
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module
+
+
 def load(function: str) -> Subject:
     """The function that FILE:NAME says, as a subject."""
     file, _, name = function.rpartition(":")
@@ -58,9 +65,7 @@ def load(function: str) -> Subject:
         module: object = importlib.import_module(file)
     else:
         module = _module(file)
-    found = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
+    found = found_in(module, name)
     if found is None:
         known = sorted(key for key, value in vars(module).items() if isinstance(value, Subject))
         raise Refused(f"'{file}' has no {name}" + (f"; subjects in it: {', '.join(known)}" if known else ""))

@@ -17,12 +17,6 @@ from ringcheck import load, program
 from ringcheck.subject import Refused, Subject, check_world, several
 
 
-def _found(module: object, name: str) -> object:
-    for part in name.split("."):
-        module = getattr(module, part, None)
-    return module
-
-
 def check_declared(function: Callable | Subject) -> None:
     """Whether another process, which loads the file again, finds there what is declared, and not the bare function.
     Throws Refused where it does not."""
@@ -30,7 +24,7 @@ def check_declared(function: Callable | Subject) -> None:
         return
     inner = function.function
     name = getattr(inner, "__qualname__", "")
-    found = _found(sys.modules.get(inner.__module__), name)
+    found = load.found_in(sys.modules.get(inner.__module__), name)
     if found is inner or (isinstance(found, Subject) and found != function):
         what = "the function without what is declared of it" if found is inner else "declared otherwise"
         raise Refused(f"{name} of {inner.__module__} is {what}, and that is what the ranks find, which load its file again; declare it "

@@ -100,8 +100,7 @@ def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None 
     if in_process:
         raise Refused("in_process=True, but nobody started this program as one of several ranks; start it by torchrun, or "
                       "leave it out")
-    check_declared(function)
-    result = _here(order(function, **which), json_file)
+    result = _here(function, json_file, which)
     if which.get("seq") is not None:
         _note_left_out(function if isinstance(function, Subject) else subject(function), which, result)
     return result
@@ -170,14 +169,16 @@ def _beside(function: Callable | Subject, here: launched.Launched, json_file: st
     everybody = launched.Everybody(here.size)
     result = Result(USAGE, {})
     try:
-        check_declared(function)
-        result = _here(order(function, **which), json_file)
+        result = _here(function, json_file, which)
     finally:
         everybody.tell(result.exit_code, result.json)
     return result
 
 
-def _here(asked: Order, json_file: str | os.PathLike | None) -> Result:
+def _here(function: Callable | Subject, json_file: str | os.PathLike | None, which: dict) -> Result:
+    """By the program, whose ranks load the file of the function."""
+    check_declared(function)
+    asked = order(function, **which)
     with _result_file(json_file) as file:
         sys.stdout.flush()
         code = program.run([*asked.words, "--json", str(file.path)], asked.variables)

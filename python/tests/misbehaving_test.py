@@ -56,7 +56,8 @@ def named(verdicts, name):
 
 def test_what_is_printed(verdicts):
     assert "it will raise" in named(verdicts, "raises")["log"]
-    assert "no such thing" in named(verdicts, "exits with a text")["log"]
+    text = named(verdicts, "exits with a text")
+    assert "no such thing" in text["log"] and "exit code 1" in text["reason"], text
     assert named(verdicts, "raises")["log"].count("no such thing") == 0
     assert not named(verdicts, "prints")["log"]
 

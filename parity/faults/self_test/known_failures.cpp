@@ -20,15 +20,21 @@ namespace {
 constexpr const char* kWhy = "planted to see how a case ends";
 constexpr int kFailing = 1;  // the rank
 
+// Takes everything, and promises what plain loops do.
+class PromisesAsPlain : public Subject {
+ public:
+  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
+  Promise promise(const Case& test) const final { return plain::subject().promise(test); }
+};
+
 // One of whose ranks does not come to an end.
-class Ends final : public Subject {
+class Ends final : public PromisesAsPlain {
  public:
   explicit Ends(Status how) : how_(how) {}
 
   std::optional<std::string> refuses(const Case&) const override {
     return how_ == Status::kNotSupported ? std::optional<std::string>(kWhy) : std::nullopt;
   }
-  Promise promise(const Case& test) const override { return plain::subject().promise(test); }
   RankOutput run(Communicator& comm, const Case&, const RankInput& input) const override {
     if (comm.rank() == kFailing && how_ == Status::kCrash) throw std::runtime_error(kWhy);
     const int nobody = comm.rank() == kFailing ? 0 : kFailing;
@@ -41,10 +47,8 @@ class Ends final : public Subject {
 };
 
 // Answers as one that takes new memory for zero: something else where LibTorch fills it with NaN.
-class TakesForZero final : public Subject {
+class TakesForZero final : public PromisesAsPlain {
  public:
-  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
-  Promise promise(const Case& test) const override { return plain::subject().promise(test); }
   RankOutput run(Communicator&, const Case&, const RankInput& input) const override {
     const at::Tensor& q = input.local.q;
     RankOutput output;
@@ -59,10 +63,8 @@ class TakesForZero final : public Subject {
 };
 
 // Returns no dV, from its second call on.
-class Forgets final : public Subject {
+class Forgets final : public PromisesAsPlain {
  public:
-  std::optional<std::string> refuses(const Case&) const override { return std::nullopt; }
-  Promise promise(const Case& test) const override { return plain::subject().promise(test); }
   RankOutput run(Communicator&, const Case&, const RankInput& input) const override {
     const Problem& own = input.local;
     RankOutput output;
