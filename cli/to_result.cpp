@@ -132,6 +132,7 @@ reports::CaseResult to_result(const parity::Case& test, reports::Status verdict,
 reports::CaseResult to_result(const parity::Verdict& verdict) {
   reports::CaseResult result = to_result(verdict.test, status_of(verdict.status), verdict.reason);
   result.seconds = verdict.seconds;
+  result.explained = verdict.explained;
   for (const parity::OracleVerdict& oracle : verdict.oracles)
     result.oracles.push_back(to_result(oracle));
   for (const auto& [tensor, ranks] : verdict.judged)

@@ -120,6 +120,8 @@ struct CaseResult {
   // With RoPE: the largest difference, in radians, of an angle in float32 from that in float64.
   std::optional<Figure> float32_angles_off;
   std::vector<RankResult> ranks;
+  // Of a failure: what would explain its tensors, "dk and dv: as if ..."; none where nothing does.
+  std::vector<std::string> explained = {};
   std::vector<std::string> findings;  // of a hang or crash: what every rank was doing;
                                       // of a failure: how often it fails again
   std::string log;                    // the end of what a dead worker wrote to stderr

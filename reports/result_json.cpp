@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "reports/envelope.h"
@@ -140,12 +141,29 @@ void from_json(const json& j, RankResult& rank) {
   rank.call = j.at("call");
 }
 
+namespace {
+
+// What no run can have written.
+void demand_possible(const CaseResult& test) {
+  const auto refuse = [&](const std::string& what) { throw std::invalid_argument("case '" + test.name + "' " + what); };
+  if (test.seconds < 0) refuse("took " + std::to_string(test.seconds) + " s; want 0 or more");
+  std::set<int> ranks;
+  for (const RankResult& rank : test.ranks)
+    if (!ranks.insert(rank.rank).second) refuse("has rank " + std::to_string(rank.rank) + " twice; want each once");
+  if (test.verdict != Status::kPass) return;
+  for (const OracleResult& oracle : test.oracles)
+    if (oracle.verdict == Status::kFail) refuse("passes, and its oracle " + oracle.name + " fails; want the verdict that follows from its oracles");
+}
+
+}  // namespace
+
 // Earlier results do not say who judged what; nothing turns without RoPE.
 void to_json(json& j, const CaseResult& test) {
   j = {{"name", test.name}, {"group", test.group}, {"verdict", test.verdict},
        {"reason", test.reason}, {"reproduce", test.reproduce}, {"seconds", test.seconds},
        {"parts", test.parts}, {"oracles", test.oracles}, {"judged", test.judged},
        {"ranks", test.ranks}, {"findings", test.findings}, {"log", test.log}};
+  if (!test.explained.empty()) j["explained"] = test.explained;
   if (test.float32_angles_off) j["float32_angles_off"] = *test.float32_angles_off;
 }
 void from_json(const json& j, CaseResult& test) {
@@ -162,8 +180,10 @@ void from_json(const json& j, CaseResult& test) {
   if (j.contains("float32_angles_off"))
     test.float32_angles_off = j.at("float32_angles_off").get<Figure>();
   test.ranks = j.at("ranks").get<std::vector<RankResult>>();
+  if (j.contains("explained")) test.explained = j.at("explained").get<std::vector<std::string>>();
   test.findings = j.at("findings").get<std::vector<std::string>>();
   test.log = j.at("log");
+  demand_possible(test);
 }
 
 // A limit is absent where there is none.

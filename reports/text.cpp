@@ -52,7 +52,11 @@ size_t utf8_length(const std::string& text, size_t at) {
 
 bool is_control(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  return byte(at) < 0x20 || byte(at) == 0x7f || (byte(at) == 0xC2 && byte(at + 1) < 0xA0);
+  if (byte(at) < 0x20 || byte(at) == 0x7f || (byte(at) == 0xC2 && byte(at + 1) < 0xA0)) return true;
+  if (byte(at) != 0xE2) return false;
+  const unsigned char second = byte(at + 1), third = byte(at + 2);
+  return (second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xAA && third <= 0xAE))) ||
+         (second == 0x81 && third >= 0xA6 && third <= 0xA9);
 }
 
 std::string visible(const std::string& text) {
@@ -168,7 +172,8 @@ std::string headline(const CaseResult& test) {
 }
 
 std::vector<std::string> findings_of(const CaseResult& test) {
-  std::vector<std::string> lines = test.findings;
+  std::vector<std::string> lines = test.explained;
+  lines.insert(lines.end(), test.findings.begin(), test.findings.end());
   std::vector<OracleResult> oracles = test.oracles;
   std::ranges::stable_partition(oracles, [](const OracleResult& o) { return !o.contract; });
   for (const OracleResult& oracle : oracles) {

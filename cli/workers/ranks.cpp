@@ -110,6 +110,7 @@ class Rank {
     run.judging = options_.judging;
     if (!options_.bundles.empty()) run.failed = keep_in(options_.bundles);
     run.timelines = options_.timelines;
+    run.explained = true;
     run.observer = [&](int, const Operation& operation) { enter(operation); };
     parity::ProcessRanks world(
         job_->rank(),

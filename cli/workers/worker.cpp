@@ -143,6 +143,7 @@ parity::RunOptions run_options(const Options& options) {
   run.judging = judging_of(options);
   if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
   run.timelines = options.timelines;
+  run.explained = true;
   return run;
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <set>
 #include <vector>
 
 #include "cp/clock.h"
@@ -11,6 +12,8 @@
 #include "parity/case/case_space.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/comparison.h"
+#include "parity/judge/devices/one_thread.h"
+#include "parity/judge/diagnosis/diagnosis.h"
 #include "parity/subject/out_of_memory.h"
 
 namespace ringcheck::parity {
@@ -73,6 +76,16 @@ Verdict judged_within_memory(const Trial& trial, const Observed& observed) {
   }
 }
 
+// What would explain the tensors that differ from the reference.
+std::vector<std::string> explanations(const Trial& trial, const Outcome& outcome, const Verdict& verdict) {
+  std::set<std::string> wrong;
+  for (const OracleVerdict& oracle : verdict.oracles)
+    for (const TensorVerdict& tensor : oracle.tensors)
+      if (oracle.about == About::kValues && tensor.status == Status::kFail) wrong.insert(tensor.tensor);
+  const OneThread alone;
+  return diagnosis(trial.test, outcome, wrong, trial.tick);
+}
+
 Verdict failed(const Case& test, const RankFailure& failure) {
   Verdict verdict;
   verdict.test = test;
@@ -98,6 +111,8 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
     if (!observed) return std::nullopt;
     place(test, *observed);
     Verdict verdict = judged_within_memory(trial, *observed);
+    if (options.explained && verdict.status == Status::kFail)
+      verdict.explained = explanations(trial, observed->outcome, verdict);
     verdict.seconds = seconds_since(begin);
     if (options.failed && verdict.status == Status::kFail)
       options.failed(trial, *observed, verdict);

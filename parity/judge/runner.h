@@ -25,6 +25,7 @@ struct RunOptions {
   // Given all that a verdict that fails follows from, where the verdict is.
   std::function<void(const Trial&, const Observed&, const Verdict&)> failed = {};
   bool timelines = false;  // the ranks of the verdict have theirs
+  bool explained = false;  // a verdict that fails has its diagnosis
 };
 
 // One case, from problem to verdict. Collective over the processes of the world: the verdict is on

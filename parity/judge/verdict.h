@@ -77,6 +77,7 @@ struct Verdict {
   std::string reason;                // of not_supported, inconclusive, hang, crash
   std::vector<OracleVerdict> oracles;
   std::map<std::string, std::vector<JudgedBy>> judged;  // of o, lse, dq, dk, dv, by rank: the best
+  std::vector<std::string> explained = {};  // what would explain its values, where that was asked for
   std::vector<RankRecord> ranks;
   double seconds = 0;
 };

@@ -60,6 +60,7 @@ Result full_result() {
   test.judged = {{"o", {"bounded", "nobody"}}, {"dq", {"exact", "no_token"}}};
   test.float32_angles_off = 0.0625;
   test.parts = {{"seed", "7"}};
+  test.explained = {"o and lse: as if there were no mask"};
   test.findings = {"rank 0 in exchange kv"};
   test.log = "line\n\x01\xff <&>\"'";
   Result result = result_of({test, case_of(Status::kPass), case_of(Status::kHang)});

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <sstream>
 #include <stdexcept>
@@ -34,6 +35,7 @@ using testing::Folder;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 using testing::read_text;
 
@@ -83,12 +85,12 @@ TEST(Result, CommittedResultsAreRead) {
 RC_GTEST_PROP(Result, EveryFigureSurvivesJson, ()) {
   CaseResult test = case_of(Status::kPass);
   const auto bits = *rc::gen::arbitrary<uint64_t>().as("bits");
-  test.seconds = std::bit_cast<double>(bits);
-  const CaseResult back = case_from_json(nlohmann::json::parse(to_json(test).dump()));
-  if (std::isnan(test.seconds))
-    RC_ASSERT(std::isnan(back.seconds));
+  test.float32_angles_off = Figure{std::bit_cast<double>(bits)};
+  const Figure back = case_from_json(nlohmann::json::parse(to_json(test).dump())).float32_angles_off.value();
+  if (std::isnan(back))
+    RC_ASSERT(std::isnan(*test.float32_angles_off));
   else
-    RC_ASSERT(std::bit_cast<uint64_t>(back.seconds.value) == bits);
+    RC_ASSERT(std::bit_cast<uint64_t>(back.value) == bits);
 }
 
 TEST(Result, FilesHaveALineForACaseAndAnyBytes) {
@@ -138,6 +140,24 @@ TEST(Result, CountsThatAreNoneAreRefused) {
   nlohmann::json file = to_json(full_result());
   file["cases"][0]["ranks"][0]["peak_bytes"] = 9223372036854775807;
   EXPECT_EQ(result_from_json(file).cases[0].ranks[0].peak_bytes, 9223372036854775807);
+}
+
+TEST(Result, WhatNoRunCanHaveWrittenIsRefused) {
+  const CaseResult right = full_result().cases[0];
+  const auto refused = [&](const char* why, const std::function<void(CaseResult&)>& change) {
+    CaseResult wrong = right;
+    change(wrong);
+    try {
+      case_from_json(to_json(wrong));
+      ADD_FAILURE() << why;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_THAT(error.what(), HasSubstr(why));
+    }
+  };
+  EXPECT_NO_THROW(case_from_json(to_json(right)));
+  refused("took -1", [](CaseResult& test) { test.seconds = -1; });
+  refused("rank 0 twice", [](CaseResult& test) { test.ranks.push_back(test.ranks[0]); });
+  refused("its oracle counters fails", [](CaseResult& test) { test.verdict = Status::kPass; });
 }
 
 TEST(Result, ASummaryIsThatOfItsCases) {
@@ -237,6 +257,25 @@ TEST(Text, FiguresFitAColumn) {
 TEST(Console, AFailureThatDoesNotRepeatIsCalledSo) {
   EXPECT_EQ(failed_again(5, 5), "fails in 5 of 5 further runs");
   EXPECT_EQ(failed_again(1, 5), "fails in 1 of 5 further runs: not the same every time");
+}
+
+// More than are written in full are counted by their cause, the most frequent first.
+TEST(Console, ManyFailuresAreCountedByWhatWouldExplainThem) {
+  std::vector<CaseResult> cases(15, failed(false));
+  for (CaseResult& test : cases) test.explained = {"o and lse: as if there were no mask", "dq: zero"};
+  for (int i = 0; i < 4; ++i) {
+    cases.push_back(case_of(Status::kCrash));
+    cases.back().reason = "rank 1 threw: no room";
+  }
+  EXPECT_THAT(console_report(result_of(cases), 1), Not(HasSubstr("would explain them")));
+  cases.push_back(failed(false));
+  cases.push_back(case_of(Status::kPass));
+  cases.push_back(failed(false));
+  EXPECT_THAT(console_report(result_of(cases), 1),
+              HasSubstr("These 21 by what would explain them, else by why:\n"
+                        "     15  as if there were no mask\n"
+                        "      4  crash: rank 1 threw: no room\n"
+                        "      2  fail: rejected by counters\n"));
 }
 
 TEST(Console, EveryFailureComesWithItsCommand) {

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const char* const kHostile = "red\x1b[31m\x07 \x7f tab\tline\nback\r \xc2\x9b"
-                             "1m \xff\xc3\x28";
+                             "1m \xff\xc3\x28 \xe2\x80\xae \xe2\x81\xa6 \xe2\x80\x8f";
 
 // Every text that a result may hold, with that behind it.
 Result hostile() {
@@ -27,6 +27,7 @@ Result hostile() {
   for (CaseResult& test : result.cases) {
     for (std::string* text : {&test.name, &test.group, &test.reason, &test.reproduce, &test.log}) *text += kHostile;
     test.findings.push_back(kHostile);
+    test.explained.push_back(kHostile);
     test.parts[kHostile] = kHostile;
     test.judged[kHostile] = {"nobody"};
     for (OracleResult& oracle : test.oracles) {

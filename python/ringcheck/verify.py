@@ -32,10 +32,11 @@ class Verdict:
     reason: str
     findings: list[str]  #: which oracle found what, by tensor and rank; of a case that did not pass, of those that say why
     reproduce: str  #: the command that runs it again
+    explained: list[str] = dataclasses.field(default_factory=list)  #: what would explain its tensors: "dk and dv: 2 times what is expected; ..."
 
     def __str__(self) -> str:
         said = [self.reason] if self.reason else []
-        return "\n  ".join([f"{self.verdict}: {self.case}", *said, *self.findings, f"reproduce: {self.reproduce}"])
+        return "\n  ".join([f"{self.verdict}: {self.case}", *said, *self.explained, *self.findings, f"reproduce: {self.reproduce}"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _verdict(case: dict) -> Verdict:
                 if case["verdict"] == "pass" or oracle.get("verdict") not in ("pass", "not_applicable")
                 for finding in oracle.get("findings", [])]
     return Verdict(case["name"], case["verdict"], case.get("reason", ""), findings + case.get("findings", []),
-                   case.get("reproduce") or f"ringcheck verify --case '{case['name']}'")
+                   case.get("reproduce") or f"ringcheck verify --case '{case['name']}'", case.get("explained", []))
 
 
 def verify(function: Callable | Subject, *, json_file: str | os.PathLike | None = None, in_process: bool | None = None,

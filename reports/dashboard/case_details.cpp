@@ -64,7 +64,9 @@ json case_of(const json& test, CaseTable& cases) {
            {"counters", verdict_of(test, "counters")}};
   if (test.at("reason") != "") row["reason"] = test.at("reason");
   if (json findings = findings_of(test); !findings.empty()) row["findings"] = std::move(findings);
-  if (const json& found = test.at("findings"); !found.empty()) row["found"] = found;
+  json found = test.value("explained", json::array());
+  found.insert(found.end(), test.at("findings").begin(), test.at("findings").end());
+  if (!found.empty()) row["found"] = std::move(found);
   if (test.at("log") != "") row["log"] = test.at("log");
   return row;
 }

@@ -7,6 +7,7 @@
 
 #include "reports/exit_codes.h"
 #include "reports/formats/largest.h"
+#include "reports/screen/causes.h"
 #include "reports/screen/table.h"
 #include "reports/text.h"
 #include "reports/formats/verdict.h"
@@ -172,6 +173,7 @@ std::string did_not_pass(const std::vector<CaseResult>& cases, const Paint& pain
     text +=
         "\nand " + std::to_string(all - shown) +
         " more that did not pass; --json FILE writes them all\n";
+  text += causes(cases, kCases);
   if (all > 0)
     text += paint(Tone::kFaint, "\nHow to read this: docs/terminal.md; what an oracle such as parity "
                                 "asks:\ndocs/oracles.md\n");

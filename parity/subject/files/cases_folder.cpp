@@ -111,7 +111,7 @@ void write_cases(const std::string& folder, const std::vector<Case>& cases,
   write_manifest(folder, kCases, std::move(content));
 }
 
-std::vector<Question> read_cases(const std::string& folder, const std::set<std::string>& shows) {
+std::vector<Question> read_cases(const std::string& folder, const Answering& answering) {
   if (folder.find_first_of("[],'\n") != std::string::npos)
     throw BadCase("the name '" + folder + "' has a character that a case cannot hold ([ ] , '); "
                   "rename the folder");
@@ -122,7 +122,8 @@ std::vector<Question> read_cases(const std::string& folder, const std::set<std::
       const std::string text = entry.at("case");
       Case test = parse_case(kNobody + text);
       test.subject = "files[" + folder;
-      for (const std::string& name : shows) test.subject += "," + name;
+      for (const std::string& name : answering.shows) test.subject += "," + name;
+      if (answering.contract) test.subject += "," + kContract + *answering.contract;
       test.subject += "]";
       if (has_own_tensors(test)) test.data = "tensors[" + folder + "/" + own_tensors(cases.size()) + "]";
       cases.push_back({text, std::move(test)});

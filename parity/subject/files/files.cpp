@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The RingCheck authors
 // SPDX-License-Identifier: Apache-2.0
-// The subject "files[FOLDER,TENSOR,...]": what another program wrote into a folder of
-// `ringcheck export`. It shows these tensors.
+// The subject "files[FOLDER,TENSOR,...,contract=KERNEL]": what another program wrote into a folder of
+// `ringcheck export`. It shows these tensors, and may have the rounding errors of this kernel.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "parity/case/safetensors.h"
 #include "parity/case/text/nearest.h"
 #include "parity/subject/files/cases_folder.h"
+#include "parity/subject/foreign/said.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -19,9 +20,10 @@ constexpr int kPartialsOfARank = 2;
 
 class Files final : public WholeSubject {
  public:
-  Files(std::string folder, const std::set<std::string>& shows)
-      : folder_(std::move(folder)), shows_(shows), cases_(read_cases(folder_, shows_)) {
+  Files(std::string folder, const Answering& answering)
+      : folder_(std::move(folder)), shows_(answering.shows), contract_(answering.contract), cases_(read_cases(folder_, answering)) {
     if (shows_.empty()) shows_ = {"o", "lse", "dq", "dk", "dv"};
+    for (const Question& question : cases_) promise(question.test);
   }
 
   std::optional<std::string> refuses(const Case& test) const override {
@@ -29,15 +31,11 @@ class Files final : public WholeSubject {
     return "'" + folder_ + "' has no such case";
   }
 
-  // Of an unknown kernel: the loosest there is, and angles in float32.
+  // Angles in float32.
   Promise promise(const Case& test) const override {
-    Promise promise;
-    promise.contract = merging_anyhow(loosest_contract({test.dtype}));
-    promise.partials = kPartialsOfARank * test.world;
-    promise.u_angle = 0x1p-24;
-    promise.shows = shows_;
-    if (test.rope.pairing != Rope::Pairing::kNone) promise.shows.insert({"q", "k"});
-    return promise;
+    std::set<std::string> shows = shows_;
+    if (test.rope.pairing != Rope::Pairing::kNone) shows.insert({"q", "k"});
+    return promise_of(test, {.contract = contract_, .partials = kPartialsOfARank * test.world, .u_angle = 0x1p-24, .shows = shows});
   }
 
   std::vector<RankOutput> solve(const Case& test,
@@ -82,6 +80,7 @@ class Files final : public WholeSubject {
 
   std::string folder_;
   std::set<std::string> shows_;
+  std::optional<std::string> contract_;
   std::vector<Question> cases_;
 };
 
@@ -89,11 +88,14 @@ const Subjects::Add registered{"files", [](const std::vector<std::string>& argum
   if (arguments.empty())
     throw BadCase("subject files takes a folder of ringcheck export, for example files[answers]");
   const std::vector<std::string> known{"o", "lse", "dq", "dk", "dv"};
-  std::set<std::string> shows(arguments.begin() + 1, arguments.end());
-  for (const std::string& name : shows)
-    if (std::ranges::find(known, name) == known.end())
-      throw BadCase(unknown_name("tensor", name, known));
-  return std::make_shared<Files>(arguments.front(), shows);
+  Answering answering;
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i];
+    if (name.starts_with(kContract)) answering.contract = name.substr(kContract.size());
+    else if (std::ranges::find(known, name) == known.end()) throw BadCase(unknown_name("tensor", name, known));
+    else answering.shows.insert(name);
+  }
+  return std::make_shared<Files>(arguments.front(), answering);
 }};
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 reference::Contract contract_by(const Case& test, const std::optional<std::string>& kernel) {
   if (!kernel) return loosest_contract({test.dtype});
-  known_name("kernel", *kernel, AttentionKernels::all());
+  known_name("contract", *kernel, AttentionKernels::all());
   Case like = test;
   like.kernel = *kernel;
   return contract_of(like);
