@@ -261,16 +261,16 @@ memcheck() {
   for (( ; running > 0; --running)); do wait -n || failed=1; done
   return "$failed"
 }
-# Cases of one rank, a part beside the others, and the laws of kernels, under racecheck: it loses track of what several threads of a
-# process launch at once, and says so as a hazard.
+# Under racecheck, which loses track of what several threads of a process launch at once: cases of one rank, one judged on the GPU, and laws.
 racecheck() {
-  local part failed=0
+  local part failed=0 alone=(--world-kind thread --world 1 --data spread3 --balance contiguous --rotation p2p)
   for part in wgmma:bf16,fp16 tiled:float64,float32 tiled:bf16,fp16 plain:float64,float32,bf16,fp16; do
     count=$((count + 1))
-    sanitized racecheck "${part%:*}" "${part#*:}" --world-kind thread --world 1 --mask 'full,causal,window[37]' --data spread3 \
-      --heads 4 --kv-heads 2,4 --seq 300 --dim 40,128,256 --balance contiguous --rotation p2p &
+    sanitized racecheck "${part%:*}" "${part#*:}" "${alone[@]}" --mask 'full,causal,window[37]' \
+      --heads 4 --kv-heads 2,4 --seq 300 --dim 40,128,256 &
   done
   all || failed=1
+  sanitized racecheck tiled float32 "${alone[@]}" --mask causal --heads 2 --kv-heads 2 --seq 1500 --dim 64 --dim-v 64 --batch 1 || failed=1
   for part in kernel_laws kernel_gradient_laws; do
     RINGCHECK_TEST_DEVICE=cuda "${sanitizer[@]}" --tool racecheck "$here/run" "$part" >"$out/racecheck_$part.log" 2>&1 || failed=1
     echo "racecheck $part: $(grep -hE 'PASSED|FAILED|SUMMARY' "$out/racecheck_$part.log" | tr '\n' ' ')"
