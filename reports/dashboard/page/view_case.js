@@ -24,7 +24,7 @@ function viewCase() {
   if (!test) return [empty("No such case on this page.")];
   const found = detailOf(number, state().run), past = historyOf(number).filter(({verdict}) => verdict !== "pass").reverse()[0];
   const verdict = found ? found.test.verdict : past ? past.verdict : "pass";
-  const findings = found ? [...(found.test.findings || []).map(([oracle, text]) => oracle + ": " + text), ...(found.test.found || [])] : past ? [past.finding] : [];
+  const findings = found ? [...(found.test.found || []), ...(found.test.findings || []).map(([oracle, text]) => oracle + ": " + text)] : past ? [past.finding] : [];
   return [
     card(h("span", {class: "wrap"}, test.name), null,
       h("p", {}, badge(verdict), found ? " in the run of " + when(found.run.started) + ", " + shortCommit(found.run.commit) + (found.test.seconds ? ", " + quantity(found.test.seconds, "s") : "") : " when it ran last", found && found.test.reason ? "; " + found.test.reason : ""),
