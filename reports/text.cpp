@@ -53,9 +53,10 @@ size_t utf8_length(const std::string& text, size_t at) {
 bool is_control(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(at) < 0x20 || byte(at) == 0x7f || (byte(at) == 0xC2 && byte(at + 1) < 0xA0)) return true;
+  if (byte(at) == 0xD8) return byte(at + 1) == 0x9C;
   if (byte(at) != 0xE2) return false;
   const unsigned char second = byte(at + 1), third = byte(at + 2);
-  return (second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xAA && third <= 0xAE))) ||
+  return (second == 0x80 && ((third >= 0x8B && third <= 0x8F) || (third >= 0xA8 && third <= 0xAE))) ||
          (second == 0x81 && third >= 0xA6 && third <= 0xA9);
 }
 

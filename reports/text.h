@@ -26,7 +26,7 @@ std::string wrapped(const std::string& text, size_t indent, size_t taken = 0,
 // The bytes of the UTF-8 character at `text[at]`, or 0 where there is no valid one.
 size_t utf8_length(const std::string& text, size_t at);
 // Whether that character is one of control: U+0000 to U+001F, U+007F, and U+0080 to U+009F, which some
-// terminals obey, too; or turns the direction of what follows (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
+// terminals obey, too; has no width, breaks lines, or turns the direction of what follows (U+061C, U+200B to U+200F, U+2028 to U+202E, U+2066 to U+2069).
 bool is_control(const std::string& text, size_t at);
 // For a line that people see: what controls a terminal, and what is no UTF-8, as \x1b.
 std::string visible(const std::string& text);

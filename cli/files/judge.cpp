@@ -25,6 +25,7 @@
 #include "cli/workers/sharing/dealing.h"
 #include "parity/case/text/nearest.h"
 #include "parity/subject/files/cases_folder.h"
+#include "parity/subject/foreign/said.h"
 #include "reports/file.h"
 #include "reports/screen/console.h"
 #include "reports/text.h"
@@ -61,6 +62,11 @@ parity::Answering answering(const Options& options, std::set<std::string> shows)
   return said;
 }
 
+// Throws BadCase where there is no such contract, or not for the dtype of the case.
+void check_contract(const Options& options, const parity::Case& test) {
+  if (!options.contract.empty()) parity::promise_of(test, {.contract = options.contract});
+}
+
 // As the manifest spells it, whatever the order of its parts as typed.
 std::string spelled(const std::string& text, const std::vector<parity::Question>& all) {
   if (std::ranges::find(all, text, &parity::Question::text) != all.end()) return text;
@@ -84,6 +90,7 @@ std::vector<parity::Question> answered(const Options& options) {
   for (size_t number = 0; number < all.size(); ++number) {
     const auto& [text, test] = all[number];
     if (!asked.empty() && !asked.contains(text)) continue;
+    check_contract(options, test);
     for (int rank = 0; rank < test.world; ++rank)
       parity::read_answer(folder, number, test, rank);
     list.push_back(all[number]);
@@ -178,6 +185,7 @@ int judge_dump(Options options) {
   const std::set<std::string> shows =
       has_lse ? std::set<std::string>() : std::set<std::string>{"o", "dq", "dk", "dv"};
   const parity::Case test = parity::read_cases(folder.path(), answering(options, shows)).front().test;
+  check_contract(options, test);
   choose_sample(test, has_lse, options);
   std::string command = "ringcheck judge --mask '" + options.mask + "'";
   if (!options.balance.empty()) command += " --balance '" + options.balance + "'";

@@ -12,7 +12,6 @@
 #include "parity/case/case_space.h"
 #include "parity/case/devices/on_device.h"
 #include "parity/judge/comparison.h"
-#include "parity/judge/devices/one_thread.h"
 #include "parity/judge/diagnosis/diagnosis.h"
 #include "parity/subject/out_of_memory.h"
 
@@ -82,7 +81,6 @@ std::vector<std::string> explanations(const Trial& trial, const Outcome& outcome
   for (const OracleVerdict& oracle : verdict.oracles)
     for (const TensorVerdict& tensor : oracle.tensors)
       if (oracle.about == About::kValues && tensor.status == Status::kFail) wrong.insert(tensor.tensor);
-  const OneThread alone;
   return diagnosis(trial.test, outcome, wrong, trial.tick);
 }
 

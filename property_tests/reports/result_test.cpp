@@ -33,6 +33,7 @@ namespace {
 
 using testing::Folder;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -155,6 +156,9 @@ TEST(Result, WhatNoRunCanHaveWrittenIsRefused) {
     }
   };
   EXPECT_NO_THROW(case_from_json(to_json(right)));
+  CaseResult quick = right;
+  quick.seconds = 0;
+  EXPECT_NO_THROW(case_from_json(to_json(quick)));
   refused("took -1", [](CaseResult& test) { test.seconds = -1; });
   refused("rank 0 twice", [](CaseResult& test) { test.ranks.push_back(test.ranks[0]); });
   refused("its oracle counters fails", [](CaseResult& test) { test.verdict = Status::kPass; });
@@ -257,6 +261,13 @@ TEST(Text, FiguresFitAColumn) {
 TEST(Console, AFailureThatDoesNotRepeatIsCalledSo) {
   EXPECT_EQ(failed_again(5, 5), "fails in 5 of 5 further runs");
   EXPECT_EQ(failed_again(1, 5), "fails in 1 of 5 further runs: not the same every time");
+}
+
+TEST(Text, WhatWouldExplainAFailureComesFirst) {
+  CaseResult test = failed(false);
+  test.findings = {"fails in 5 of 5 further runs"};
+  test.explained = {"o: zero"};
+  EXPECT_THAT(findings_of(test), ElementsAre("o: zero", "fails in 5 of 5 further runs", "counters: 3 messages, want 2"));
 }
 
 // More than are written in full are counted by their cause, the most frequent first.

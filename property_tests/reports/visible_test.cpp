@@ -56,6 +56,13 @@ void expect_visible(const std::string& text) {
   }
 }
 
+TEST(Visible, NoDirectionIsTurned) {
+  for (const char* text : {"\u061c", "\u200b", "\u200e", "\u200f", "\u2028", "\u202a", "\u202e", "\u2066", "\u2069"})
+    EXPECT_TRUE(is_control(text, 0)) << visible(text);
+  for (const char* text : {"\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u2065", "\u206a"})
+    EXPECT_FALSE(is_control(text, 0)) << visible(text);
+}
+
 TEST(Visible, LeavesWhatIsNoControl) {
   EXPECT_EQ(visible("ring:p2p 32 \u00b5s \u2264 \U0001f600"), "ring:p2p 32 \u00b5s \u2264 \U0001f600");
   EXPECT_EQ(visible(std::string("a\0b", 3)), "a\\x00b");

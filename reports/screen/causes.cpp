@@ -39,7 +39,8 @@ std::string causes(const std::vector<CaseResult>& cases, size_t in_full) {
   std::string text = "\nThese " + std::to_string(bad) + " by what would explain them, else by why:\n";
   for (size_t i = 0; i < std::min(list.size(), kCauses); ++i)
     text += right(std::to_string(list[i].second), 7) + "  " + wrapped(visible(list[i].first), 9, 9) + "\n";
-  if (list.size() > kCauses) text += "         and " + std::to_string(list.size() - kCauses) + " more causes\n";
+  const size_t more = list.size() - std::min(list.size(), kCauses);
+  if (more > 0) text += "         and " + std::to_string(more) + (more == 1 ? " more cause\n" : " more causes\n");
   return text;
 }
 

@@ -43,6 +43,12 @@ void AlternativeList::pairs(std::string words, const Pairs& visible) {
   slots(std::move(words), [token = token_, visible](int64_t q, int64_t k) { return token[q] && token[k] && visible(q, k); });
 }
 
+void AlternativeList::backward(std::string words, const Pairs& visible) {
+  add(std::move(words), [tokens = asked_.tokens(), token = token_, visible](Attending& how) {
+    how.visible_backward = table(tokens, [&](int64_t q, int64_t k) { return token[q] && token[k] && visible(q, k); });
+  });
+}
+
 void AlternativeList::mask(std::string words, const decltype(Mask::kind)& kind) {
   if (kind == asked_.mask.kind) return;
   pairs(std::move(words), [kind](int64_t q, int64_t k) { return std::visit([&](const auto& of) { return of(q, k); }, kind); });
@@ -51,6 +57,8 @@ void AlternativeList::mask(std::string words, const decltype(Mask::kind)& kind) 
 void AlternativeList::positions(const std::string& words, const Moved& moved) {
   const Pairs visible = [seen = seen_, moved](int64_t q, int64_t k) { return seen(moved(q), moved(k)); };
   pairs(words, visible);
+  pairs(words + ", of queries alone", [seen = seen_, moved](int64_t q, int64_t k) { return seen(moved(q), k); });
+  pairs(words + ", of keys alone", [seen = seen_, moved](int64_t q, int64_t k) { return seen(q, moved(k)); });
   if (asked_.right.rope.pairing == reference::Rope::Pairing::kNone) return;
   const Change turn = [seen = seen_, moved](Attending& how) {
     const at::Tensor right = how.q_positions;

@@ -40,7 +40,9 @@ class AlternativeList {
   void slots(std::string words, const Pairs& visible);
   void pairs(std::string words, const Pairs& visible);
   void mask(std::string words, const decltype(Mask::kind)& kind);
-  // The mask of the case, or its angles, or both, are of other positions of every slot.
+  // The backward pass takes other pairs of tokens, with the LSE of the forward one.
+  void backward(std::string words, const Pairs& visible);
+  // The mask of the case, or its angles, or both, are of other positions of every slot, or of every query or key alone.
   void positions(const std::string& words, const Moved& moved);
   // Rows of the right answer, put at other positions.
   void rows(std::string words, const Moved& from);

@@ -80,11 +80,16 @@ void add_rope(const Asked& asked, AlternativeList& list) {
 
 void add_gradients(const Asked& asked, AlternativeList& list) {
   list.add("D, the row sum of dO O, were left out", [](Attending& how) { how.of_d = 0; });
+  list.backward("the backward pass had no mask", [](int64_t, int64_t) { return true; });
   list.add("D, the row sum of dO O, were added and not subtracted", [](Attending& how) { how.of_d = -1; });
   list.add("dO were 1 everywhere", [](Attending& how) { how.d_o = at::ones_like(how.d_o); });
   if (asked.ranks() == 1) return;
   const at::Tensor owner = at::tensor(asked.owner, at::kLong);
   const at::Tensor own = owner.unsqueeze(1) == owner.unsqueeze(0);
+  const Seen right = list.seen();
+  list.backward("the backward pass had a mask for own keys alone",
+                [right, &asked](int64_t q, int64_t k) { return asked.owner[q] != asked.owner[k] || right(q, k); });
+  list.add("D, the row sum of dO O, were divided by the number of ranks", [world = asked.ranks()](Attending& how) { how.of_d = 1.0 / world; });
   list.add("gradients of keys held only what the queries of their own rank add, not summed over ranks",
            [own](Attending& how) { how.in_dkv = own; });
   list.add("gradients of keys lacked what the queries of their own rank add", [own](Attending& how) { how.in_dkv = ~own; });
@@ -121,26 +126,44 @@ void add_merges(const Asked& asked, AlternativeList& list) {
   };
   list.add("O of blocks were added up, not merged by their LSE", [sum] { return sum(false); });
   list.add("O of blocks were averaged, not merged by their LSE", [sum] { return sum(true); });
+  list.add("LSE were the largest of those of the blocks", [&asked] {
+    const at::Tensor owner = at::tensor(asked.owner, at::kLong);
+    reference::Tensors result;
+    for (int64_t rank = 0; rank < asked.ranks(); ++rank) {
+      Attending how = asked.right;
+      how.visible = how.visible & (owner == rank);
+      const at::Tensor lse = attended(how).lse;
+      result.lse = result.lse.defined() ? at::maximum(result.lse, lse) : lse;
+    }
+    return result;
+  });
 }
 
+// Each query head of the group with another key-value head. Those that are the same for this one are one alternative.
 void add_heads(const Asked& asked, AlternativeList& list) {
-  const int64_t heads = asked.test.kv_heads, group = asked.heads();
+  const int64_t heads = asked.test.kv_heads, group = asked.heads(), world = asked.ranks(), own = heads / world, queries = own * group;
   if (heads == 1) return;
-  // Each query head of the group with another key-value head.
-  const auto read = [&](const std::string& words, const std::function<int64_t(int64_t)>& head_of) {
+  const std::pair<const char*, std::function<int64_t(int64_t)>> readings[] = {
+      {"query head h read key-value head h mod their number", [=](int64_t h) { return h % heads; }},
+      {"query head h of a rank read its key-value head h mod their number",
+       [=](int64_t h) { return own > 1 && heads % world == 0 ? h / queries * own + h % queries % own : h / group; }},
+      {"all query heads read the first key-value head", [](int64_t) { return 0; }},
+      {"query heads read the key-value head after theirs", [=](int64_t h) { return (h / group + 1) % heads; }},
+      {"query heads read the key-value head before theirs", [=](int64_t h) { return (h / group + heads - 1) % heads; }}};
+  std::vector<std::pair<std::vector<int64_t>, std::string>> told{{std::vector<int64_t>(group, asked.head), ""}};
+  for (const auto& [words, head_of] : readings) {
     std::vector<int64_t> of(group);
     for (int64_t i = 0; i < group; ++i) of[i] = head_of(asked.head * group + i);
-    if (of == std::vector<int64_t>(group, asked.head)) return;
-    list.add(words, [&asked, index = at::tensor(of, at::kLong)](Attending& how) {
+    const auto same = std::ranges::find(told, of, &std::pair<std::vector<int64_t>, std::string>::first);
+    if (same == told.end()) told.emplace_back(of, words);
+    else same->second += std::string(", or ") + words;
+  }
+  for (size_t i = 1; i < told.size(); ++i)
+    list.add(told[i].second, [&asked, index = at::tensor(told[i].first, at::kLong)](Attending& how) {
       how.k = asked.k.index_select(0, index);
       how.v = asked.v.index_select(0, index);
       how.own_keys = false;
     });
-  };
-  read("query head h read key-value head h mod their number", [=](int64_t h) { return h % heads; });
-  read("query heads read the key-value head after theirs", [=](int64_t h) { return (h / group + 1) % heads; });
-  read("query heads read the key-value head before theirs", [=](int64_t h) { return (h / group + heads - 1) % heads; });
-  read("all query heads read the first key-value head", [](int64_t) { return 0; });
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/judge/diagnosis/alternatives_of_ranks.h"
 
+#include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
+
+#include <algorithm>
 
 namespace ringcheck::parity {
 namespace {
@@ -52,11 +55,30 @@ void add_balancers(const Asked& asked, AlternativeList& list) {
   }
 }
 
+// All-gathered shards as they lie in memory.
+void add_gathered(const Asked& asked, AlternativeList& list) {
+  std::vector<int64_t> order;  // positions of tokens, by rank and slot
+  int64_t slots = 0;
+  for (const std::vector<int64_t>& shard : asked.slots)
+    for (const int64_t position : shard) {
+      ++slots;
+      if (position < asked.tokens()) order.push_back(position);
+    }
+  if (!std::ranges::is_sorted(order))
+    list.add("values were taken in the order in which ranks hold them, and keys were not", [order](Attending& how) {
+      how.v = how.v.index_select(1, at::tensor(order, at::kLong));
+      how.own_keys = false;
+    });
+  if (slots > asked.tokens())
+    list.add("pad slots of ranks were attended, as keys and values of zeros", [=, tokens = asked.tokens()](Attending& how) { how.zero_keys = slots - tokens; });
+}
+
 void add_positions(const Asked& asked, AlternativeList& list) {
   const int64_t ranks = asked.ranks();
   if (ranks == 1) return;
   list.positions("positions were counted within the shards", [&asked](int64_t p) { return asked.slot[p]; });
   add_balancers(asked, list);
+  add_gathered(asked, list);
   const Seen right = list.seen();
   list.pairs("a ring went round the other way: each block were taken for that of the opposite neighbour",
              [=, &asked](int64_t q, int64_t k) {

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
 #include <limits>
 
 #include "reference/tiles/turn.h"
@@ -21,9 +22,8 @@ at::Tensor turned(const at::Tensor& x, const reference::Rope& rope, const at::Te
   return reference::mix_pairs(x, rope.pairing, angles.cos(), -sines, sines);
 }
 
-// exp(s - LSE), where LSE is that of all keys, or of those of the same block.
-at::Tensor probabilities(const at::Tensor& s, const at::Tensor& visible, const at::Tensor& blocks) {
-  if (!blocks.defined()) return at::where(visible, (s - s.logsumexp(-1, true)).exp(), 0.);
+// exp(s - LSE), where LSE is that of the keys of the same block.
+at::Tensor by_blocks(const at::Tensor& s, const at::Tensor& visible, const at::Tensor& blocks) {
   at::Tensor sum = at::zeros_like(s);
   for (int64_t block = 0; block <= blocks.max().item<int64_t>(); ++block) {
     const at::Tensor own = visible & (blocks == block);
@@ -40,12 +40,16 @@ at::Tensor among(const at::Tensor& x, const at::Tensor& pairs) { return pairs.de
 reference::Tensors attended(const Attending& how) {
   const at::Tensor q = how.turn_q ? turned(how.q, how.rope, how.q_positions, 1) : how.q;
   const at::Tensor k = how.turn_k ? turned(how.k, how.rope, how.k_positions, 1) : how.k;
-  const at::Tensor s = (q.matmul(k.mT()) * how.scale).masked_fill(~how.visible, kNone);
-  const at::Tensor forward = probabilities(s, how.visible, {}), o = forward.matmul(how.v);
-  const at::Tensor p = how.blocks.defined() ? probabilities(s, how.visible, how.blocks) : forward;
+  const at::Tensor scores = q.matmul(k.mT()) * how.scale, s = scores.masked_fill(~how.visible, kNone);
+  at::Tensor lse = s.logsumexp(-1, true);
+  if (how.zero_keys > 0) lse = lse.logaddexp(at::full_like(lse, std::log(how.zero_keys)));
+  const at::Tensor forward = at::where(how.visible, (s - lse).exp(), 0.), o = forward.matmul(how.v);
+  const at::Tensor p = how.blocks.defined()             ? by_blocks(s, how.visible, how.blocks)
+                       : how.visible_backward.defined() ? at::where(how.visible_backward, (scores - lse).exp(), 0.)
+                                                        : forward;
   const at::Tensor d = (how.d_o * o).sum(-1, true) * how.of_d;
   const at::Tensor ds = p * (how.d_o.matmul(how.v.mT()) - d) * how.scale;
-  reference::Tensors result{.o = o, .lse = s.logsumexp(-1), .dq = among(ds, how.in_dq).matmul(k), .dk = {}, .dv = {}};
+  reference::Tensors result{.o = o, .lse = lse.squeeze(-1), .dq = among(ds, how.in_dq).matmul(k), .dk = {}, .dv = {}};
   if (how.turn_q) result.dq = turned(result.dq, how.rope, how.q_positions, how.back);
   if (!how.own_keys) return result;
   result.dk = among(ds, how.in_dkv).mT().matmul(q).sum(0, true);

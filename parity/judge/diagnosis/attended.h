@@ -20,6 +20,8 @@ struct Attending {
   at::Tensor in_dq;     // [seq, seq]: does the pair enter dq? undefined: as it is visible
   at::Tensor in_dkv;    // and dk and dv?
   at::Tensor blocks;    // [seq]: keys of one number are normalised by themselves in the backward pass; undefined: no
+  at::Tensor visible_backward;  // as visible, of the backward pass, with the LSE of the forward one; undefined: the same pairs
+  int64_t zero_keys = 0;  // that every query sees beside: with a score and a value of 0
   double scale = 1;
   double of_d = 1;      // what D, the row sum of dO O, is multiplied by
   reference::Rope rope;

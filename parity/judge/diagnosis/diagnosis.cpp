@@ -7,13 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include "parity/judge/against_reference.h"
+#include "parity/judge/devices/one_thread.h"
 #include "parity/judge/diagnosis/alternatives.h"
 #include "parity/judge/diagnosis/meanings.h"
 #include "parity/judge/diagnosis/nearness.h"
+#include "parity/judge/diagnosis/reordered.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -31,6 +35,25 @@ bool is_lse(const NamedTensor& named) { return named.tensor == &reference::Tenso
 
 at::Tensor with_channels(const at::Tensor& x, const NamedTensor& named) { return is_lse(named) ? x.unsqueeze(-1) : x; }
 
+// By which norms of a right tensor are off at most, or by little more.
+double rounding_in(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kDouble: return 1e-9;
+    case at::kFloat: return 1e-4;
+    case at::kHalf: return 0x1p-8;
+    default: return 0x1p-6;
+  }
+}
+
+// Whether some slot of a rank, or of a packed document, holds no token: generated problems have NaN there.
+bool has_pads(const Case& test) {
+  if (!test.lengths.empty()) return true;
+  for (const Positions& shard : layout_of(test).queries)
+    for (const int64_t position : flatten(shard))
+      if (!is_token(mask_of(test), position)) return true;
+  return false;
+}
+
 // A tensor that is wrong. Behind the tokens of an entry its truth is empty.
 struct Wrong {
   const NamedTensor& named;
@@ -43,8 +66,8 @@ struct Wrong {
     const int64_t heads = is_of_keys(named) ? 1 : asked.heads();
     return x[entry].narrow(0, asked.head * heads, heads).narrow(1, 0, asked.tokens());
   }
-  std::string place(const std::vector<int64_t>& owner) const {
-    return place_of_errors(all, is_of_keys(named) ? "key-value head" : "head", owner);
+  std::string place(const std::vector<int64_t>& owner, at::ScalarType of) const {
+    return place_of_errors(all, is_of_keys(named) ? "key-value head" : "head", owner, rounding_in(of));
   }
 };
 
@@ -74,6 +97,14 @@ std::vector<int64_t> owners_of(const Case& test) {
   return owner;
 }
 
+// So that those of several tensors and cases that differ by rounding are one.
+std::string factor_text(double factor) {
+  std::ostringstream text;
+  if (std::abs(factor - 1) < 0.005) text << "1 + " << std::setprecision(1) << factor - 1;
+  else text << std::setprecision(3) << factor;
+  return text.str();
+}
+
 // What was found to explain a tensor: of one rank, or of all (-1).
 struct Found {
   std::string words, tensor;
@@ -92,7 +123,10 @@ class Diagnosis {
   std::vector<std::string> lines() {
     fill_in_truth();
     const Asked asked = asked_of(test_, problem_, entry_, head_, visible_pairs(mask_of(test_, entry_)));
-    for (const Wrong& one : wrong_) find_factor(one);
+    for (const Wrong& one : wrong_) {
+      find_factor(one);
+      find_order(one);
+    }
     for (const Alternative& alternative : alternatives(asked)) {
       if (std::ranges::all_of(wrong_, [&](const Wrong& one) { return is_explained(one, -1); })) break;
       tick_();
@@ -166,8 +200,13 @@ class Diagnosis {
       if (!explains(multiple, some)) return "";
       const double width = std::max(distance(some.got, multiple) / size_of(multiple), 1e-3) * std::abs(factor);
       const Scene scene{scale_of(test_), test_.world, test_.q_heads / test_.kv_heads};
-      return c10::str(factor, " times what is expected", meaning_of(factor, width, scene));
+      return c10::str(factor_text(factor), " times what is expected", meaning_of(factor, width, scene));
     });
+  }
+
+  void find_order(const Wrong& one) {
+    for (const Reordered& other : reordered(one.all.truth, is_of_keys(one.named) ? 1 : test_.q_heads / test_.kv_heads))
+      if (!is_explained(one, -1) && explains(other.tensor, one.all)) found_.push_back({"as if " + other.words, one.named.name, -1});
   }
 
   void try_on(const Alternative& alternative, const Asked& asked) {
@@ -186,7 +225,10 @@ class Diagnosis {
     const bool known = std::ranges::any_of(found_, [&](const Found& found) { return found.tensor == one.named.name; });
     if (known || !one.judged || distance(one.all.got, one.all.truth) == 0) return;
     std::string words = rounding_of(one);
-    if (const std::string place = one.place(owner_); !place.empty()) words = "wrong above all " + place;
+    if (one.all.got.isnan().any().item<bool>())
+      words = has_pads(test_) ? "NaN, which slots without a token hold here: 0 times NaN is NaN" : "NaN";
+    else if (const std::string place = one.place(owner_, test_.dtype); !place.empty())
+      words = "wrong " + place + " alone";
     if (!words.empty()) found_.push_back({words, one.named.name, -1});
   }
 
@@ -196,22 +238,27 @@ class Diagnosis {
     const size_t width = std::min(c10::elementSize(one.dtype), is_lse(one.named) ? sizeof(double) : c10::elementSize(test_.dtype));
     for (const at::ScalarType narrow : {at::kBFloat16, at::kHalf, at::kFloat})
       if (c10::elementSize(narrow) < width && fits(got, narrow) && !fits(one.all.truth, narrow))
-        return c10::str("every number is one of ", dtype_text(narrow), ", as if rounded to it");
+        return c10::str("every number is exactly one of ", dtype_text(narrow), ", as if rounded to it");
     // Unit roundoffs; of sums of several rounded terms less, or more.
     const Extent extent = extent_of(one.all);
     const double off = extent.off / extent.size;
     const auto about = [&](double roundoff) { return off > roundoff / 8 && off < roundoff * 4; };
     const char* format = about(0x1p-8) ? "bf16" : about(0x1p-11) ? "fp16 or TF32" : about(0x1p-24) && test_.dtype == at::kDouble ? "float32" : nullptr;
-    return format == nullptr ? "" : c10::str("wrong by about what roundings to ", format, " on the way leave");
+    return format == nullptr ? "" : c10::str("off all over by little: roundings to ", format, " on the way could leave as much");
   }
 
-  // A line for each explanation: "o and lse, and dq at ranks 1 and 2: as if ..."
+  // A line for each explanation, "o and lse, and dq at ranks 1 and 2: as if ...", of whole tensors first.
   std::vector<std::string> told() const {
-    std::vector<std::string> lines;
+    std::vector<std::pair<int64_t, std::string>> lines;
     for (const Found& found : found_)
       if (&*std::ranges::find(found_, found.words, &Found::words) == &found)
-        if (const std::string tensors = tensors_of(found.words); !tensors.empty()) lines.push_back(tensors + ": " + found.words);
-    return lines;
+        if (const std::string tensors = tensors_of(found.words); !tensors.empty())
+          lines.emplace_back(std::ranges::count_if(found_, [&](const Found& one) { return one.words == found.words && one.rank < 0; }),
+                             tensors + ": " + found.words);
+    std::ranges::stable_sort(lines, std::ranges::greater(), &std::pair<int64_t, std::string>::first);
+    std::vector<std::string> words;
+    for (auto& line : lines) words.push_back(std::move(line.second));
+    return words;
   }
 
   // What explains all of a tensor explains its ranks, too.
@@ -223,7 +270,7 @@ class Diagnosis {
         if (found.words == words && found.tensor == one.named.name && (found.rank < 0 || !is_explained(one, -1))) ranks.push_back(found.rank);
       if (ranks.empty()) continue;
       std::string place = ranks.front() < 0 ? "" : (ranks.size() == 1 ? " at rank " : " at ranks ") + numbers_text(ranks);
-      if (const std::string above_all = one.place({}); !words.starts_with("wrong") && !above_all.empty()) place += " (above all " + above_all + ")";
+      if (const std::string where = one.place({}, test_.dtype); words.find(" alone") == std::string::npos && !where.empty()) place += " (" + where + " alone)";
       by_place[place].emplace_back(one.named.name);
     }
     std::string text;
@@ -245,6 +292,7 @@ class Diagnosis {
 std::vector<std::string> diagnosis(const Case& test, const Outcome& outcome, const std::set<std::string>& wrong,
                                    const std::function<void()>& tick) {
   if (wrong.empty() || !is_small(test)) return {};
+  const OneThread alone;
   std::vector<Wrong> list = wrong_of(test, outcome, wrong);
   return list.empty() ? std::vector<std::string>() : Diagnosis(test, std::move(list), tick).lines();
 }

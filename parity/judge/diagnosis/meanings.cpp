@@ -26,7 +26,8 @@ std::vector<Meaning> meanings(const Scene& scene) {
                             {std::numbers::ln2, "ln 2, of scores in base 2"},
                             {std::numbers::log2e, "1 over ln 2, of scores in base 2"}};
   if (world > 1)
-    list.insert(list.end(), {{world, "the number of ranks"}, {1 / world, "1 over the number of ranks"}});
+    list.insert(list.end(), {{world, "the number of ranks"}, {1 / world, "1 over the number of ranks"},
+                             {world * world, "the number of ranks squared"}, {1 / (world * world), "1 over the number of ranks squared"}});
   if (group > 1)
     list.insert(list.end(), {{group, "the query heads of a group"},
                              {1 / group, "1 over the query heads of a group"}});

@@ -32,6 +32,16 @@ std::vector<int64_t> wrong_along(const Beside& all, int64_t axis) {
   return list;
 }
 
+// Whether it is off by no more than rounding where it is not wrong.
+bool is_right_beside(const Beside& all, int64_t axis, const std::vector<int64_t>& wrong, double rounding) {
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < all.got.size(axis); ++i)
+    if (!std::ranges::binary_search(wrong, i)) others.push_back(i);
+  const auto of = [&](const at::Tensor& x) { return x.index_select(axis, at::tensor(others, at::kLong)); };
+  const at::Tensor truth = of(all.truth);
+  return distance(of(all.got), truth) <= rounding * size_of(truth);
+}
+
 std::vector<int64_t> ranks_of(const std::vector<int64_t>& tokens, const std::vector<int64_t>& owner) {
   std::vector<int64_t> list;
   for (const int64_t token : tokens) list.push_back(owner[token]);
@@ -82,21 +92,25 @@ std::string list_text(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string place_of_errors(const Beside& all, const std::string& head, const std::vector<int64_t>& owner) {
+std::string place_of_errors(const Beside& all, const std::string& head, const std::vector<int64_t>& owner, double rounding) {
   std::vector<std::string> places;
-  const auto tell = [&](const std::vector<int64_t>& wrong, int64_t of, const std::string& one, const std::string& several) {
-    const auto count = static_cast<int64_t>(wrong.size());
+  const auto tell = [&](int64_t axis, const std::vector<int64_t>& wrong, const std::string& one, const std::string& several) {
+    const auto count = static_cast<int64_t>(wrong.size()), of = all.got.size(axis);
     const bool run = count > 0 && wrong.back() - wrong.front() + 1 == count;
-    if (count == 0 || 2 * count > of || (!run && of > kFew)) return;
+    if (count == 0 || 2 * count > of || (!run && of > kFew) || !is_right_beside(all, axis, wrong, rounding)) return;
     places.push_back((count == 1 ? one : several) + " " + numbers_text(wrong));
   };
-  tell(wrong_along(all, 0), all.got.size(0), "in batch entry", "in batch entries");
-  tell(wrong_along(all, 1), all.got.size(1), "in " + head, "in " + head + "s");
+  tell(0, wrong_along(all, 0), "in batch entry", "in batch entries");
+  tell(1, wrong_along(all, 1), "in " + head, "in " + head + "s");
   if (owner.empty()) return list_text(places);
-  const std::vector<int64_t> tokens = wrong_along(all, 2);
-  tell(ranks_of(tokens, owner), *std::ranges::max_element(owner) + 1, "at rank", "at ranks");
-  tell(tokens, all.got.size(2), "at position", "at positions");
-  tell(wrong_along(all, 3), all.got.size(3), "in channel", "in channels");
+  const std::vector<int64_t> tokens = wrong_along(all, 2), ranks = ranks_of(tokens, owner);
+  std::vector<int64_t> theirs;
+  for (int64_t p = 0; p < all.got.size(2); ++p)
+    if (std::ranges::binary_search(ranks, owner[p])) theirs.push_back(p);
+  if (2 * static_cast<int64_t>(ranks.size()) <= *std::ranges::max_element(owner) + 1 && is_right_beside(all, 2, theirs, rounding))
+    places.push_back((ranks.size() == 1 ? "at rank " : "at ranks ") + numbers_text(ranks));
+  tell(2, tokens, "at position", "at positions");
+  tell(3, wrong_along(all, 3), "in channel", "in channels");
   return list_text(places);
 }
 

@@ -34,9 +34,9 @@ Extent extent_of(const Beside& all);
 // something is not finite, that is what is wrong.
 bool is_wrong(const Beside& part, const Extent& all);
 
-// Where a tensor is wrong above all, in words: "in head 3 and at rank 1"; empty, if all over it. `owner` is the rank of
-// each token; without it entries and heads alone are looked at.
-std::string place_of_errors(const Beside& all, const std::string& head, const std::vector<int64_t>& owner);
+// Where alone a tensor is wrong, in words: "in head 3 and at rank 1"; empty, if all over it, or if elsewhere it is off by
+// more than `rounding` of it. `owner` is the rank of each token; without it entries and heads alone are looked at.
+std::string place_of_errors(const Beside& all, const std::string& head, const std::vector<int64_t>& owner, double rounding);
 
 // "3", "0 and 2", "4 to 7".
 std::string numbers_text(const std::vector<int64_t>& ascending);

@@ -23,7 +23,6 @@ class Files final : public WholeSubject {
   Files(std::string folder, const Answering& answering)
       : folder_(std::move(folder)), shows_(answering.shows), contract_(answering.contract), cases_(read_cases(folder_, answering)) {
     if (shows_.empty()) shows_ = {"o", "lse", "dq", "dk", "dv"};
-    for (const Question& question : cases_) promise(question.test);
   }
 
   std::optional<std::string> refuses(const Case& test) const override {

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "parity/case/safetensors.h"
+#include "parity/subject/contract.h"
+#include "parity/subject/files/cases_folder.h"
 #include "property_tests/cli/program.h"
 
 namespace ringcheck::testing {
@@ -148,6 +150,40 @@ TEST_F(Files, WhatIsNotShownIsNotApplicableAndNeverAPass) {
   fill("constant_lse");  // it is there, and not to be judged
   judged(1);
   EXPECT_EQ(judged(0, {"--shows", "o,dq,dk,dv"})[0]["judged"]["lse"][0], "nobody");
+}
+
+parity::Promise promised(const std::string& folder, const parity::Answering& answering, int number) {
+  const parity::Case test = parity::read_cases(folder, answering).at(number).test;
+  return parity::subject_of(test)->promise(test);
+}
+
+// By which rounding errors it may have.
+TEST_F(Files, AreJudgedByTheContractThatTheyAreSaidToKeep) {
+  export_cases();
+  fill();
+  for (const int number : {0, 1}) {
+    parity::Case plain = parity::read_cases(answers(), {}).at(number).test;
+    plain.kernel = "plain";
+    const parity::Promise by_plain = promised(answers(), {{"o"}, "plain"}, number);
+    EXPECT_EQ(by_plain.partials, 2 * plain.world);
+    EXPECT_THAT(by_plain.shows, ::testing::ElementsAre("o"));
+    EXPECT_TRUE(by_plain.contract == parity::merging_anyhow(parity::contract_of(plain)));
+    EXPECT_TRUE(promised(answers(), {}, number).contract == parity::merging_anyhow(parity::loosest_contract({plain.dtype})));
+  }
+  for (const Words& contract : {Words{"--contract", "nosuch"}, Words{"--contract", "plain,o"}, Words{"--contract", "fa2", "--shows", "o,lse"}}) {
+    const Ran ran = judge(contract);
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(contract[1]));
+    EXPECT_THAT(ran.out, IsEmpty());
+  }
+  const json cases = judged(0, {"--contract", "plain"});
+  EXPECT_THAT(cases[0]["reproduce"].get<std::string>(), HasSubstr(" --contract plain"));
+  EXPECT_THAT(cases[0]["parts"]["subject"].get<std::string>(), HasSubstr("contract=plain"));
+}
+
+TEST_F(Files, OfRotatedCasesShowQAndK) {
+  export_cases({"--case", "headtail/causal/P2/hq2/hkv1/s22/d4/rope:half[10000]"});
+  EXPECT_THAT(promised(answers(), {{"o"}, {}}, 0).shows, ::testing::ElementsAre("k", "o", "q"));
 }
 
 TEST_F(Files, OneCaseCanBeJudgedAlone) {

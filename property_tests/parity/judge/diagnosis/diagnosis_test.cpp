@@ -5,19 +5,20 @@
 #include "parity/judge/diagnosis/diagnosis.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "parity/faults/fault.h"
 #include "parity/judge/against_reference.h"
 #include "parity/judge/comparison.h"
 #include "parity/judge/diagnosis/meanings.h"
-#include "parity/judge/diagnosis/nearness.h"
-#include "parity/judge/reference_rope.h"
 #include "parity/judge/runner.h"
 #include "property_tests/parity/case/generators.h"
+#include "property_tests/parity/judge/diagnosis/right_answer.h"
 #include "property_tests/property.h"
-#include "reference/attention.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -27,6 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 Verdict verdict_of_fault(const std::string& name, at::ScalarType dtype) {
   const Fault& fault = Faults::at(name);
@@ -56,10 +58,12 @@ TEST(Diagnosis, TellsKnownBugs) {
       {"scale_applied_twice", "o, lse, dq, dk and dv: as if scores were scaled twice, or the scale of the scores were 1/dim"},
       {"default_scale_always", "o, lse, dq, dk and dv: as if the scale of the scores were 1/sqrt(dim), or scores were scaled twice"},
       {"delta_zero", "dq and dk: as if D, the row sum of dO O, were left out"},
+      {"backward_without_mask_on_other_blocks", "dq, dk and dv: as if the backward pass had a mask for own keys alone"},
+      {"pad_key_of_zeros_attended", "o, lse, dq, dk and dv: as if pad slots of ranks were attended, as keys and values of zeros"},
       {"backward_with_block_lse", "dq, dk and dv: as if the backward pass took the LSE of each block in place of that of all keys"},
       {"gradients_not_reduced", "dk and dv: as if gradients of keys held only what the queries of their own rank add, not summed over ranks"},
       {"dq_misses_last_step", "dq: as if gradients lacked the terms of step 2 of a ring"},
-      {"heads_shared_modulo", "o, lse and dq (above all in heads 1 and 4): as if query head h read key-value head h mod their number"},
+      {"heads_shared_modulo", "o, lse and dq (in heads 1 and 4 alone): as if query head h read key-value head h mod their number"},
       {"rope_of_interleaved_pairs", "o, lse, dq, dk and dv: as if channels were paired with their neighbours, interleaved"},
       {"rope_restarts_in_every_shard", "o, lse, dq, dk and dv: as if positions were counted within the shards, by the rotary embedding"},
       {"rope_gradient_not_turned_back", "dq and dk: as if gradients were not rotated back"},
@@ -87,23 +91,26 @@ TEST(Diagnosis, TellsThemInSixteenBits) {
 
 TEST(Diagnosis, TellsFactorsAndWhatTheyMayBe) {
   EXPECT_THAT(verdict_of_fault("gradient_over_world", at::kFloat).explained,
-              ElementsAre("dq, dk and dv: 0.333333 times what is expected; it may be 1 over the number of ranks"));
+              ElementsAre("dq, dk and dv: 0.333 times what is expected; it may be 1 over the number of ranks"));
   EXPECT_THAT(verdict_of_fault("gradient_scale_missing_in_dk", at::kFloat).explained,
               ElementsAre("dk: 4 times what is expected; it may be 1 over the softmax scale"));
   EXPECT_THAT(verdict_of_fault("lse_returned_in_base_2", at::kFloat).explained,
-              ElementsAre(HasSubstr("lse: 1.4427 times what is expected; it may be 1 over ln 2, of scores in base 2")));
+              ElementsAre(HasSubstr("lse: 1.44 times what is expected; it may be 1 over ln 2, of scores in base 2")));
   EXPECT_THAT(verdict_of_fault("dq_zero", at::kFloat).explained, ElementsAre("dq: zero"));
   const Scene scene{0.125, 4, 2};
   EXPECT_EQ(meaning_of(0.125, 1e-3, scene), "; it may be the softmax scale");
+  EXPECT_EQ(meaning_of(0.0625, 1e-3, scene), "; it may be 1 over the number of ranks squared");
   EXPECT_EQ(meaning_of(0.125, 1e-3, {0.125, 4, 2, true}), "; it may be the softmax scale, or 1 of 8 microbatches");
   EXPECT_EQ(meaning_of(0.77, 1e-3, scene), "");
+  EXPECT_EQ(meaning_of(-1, 1e-3, scene), "; it may be a sign");
+  EXPECT_EQ(meaning_of(2, 0.01, scene), "; it may be the query heads of a group");
   EXPECT_EQ(meaning_of(4, 1, scene), "") << "so wide that it is no number in particular";
 }
 
 // Ranks by themselves, where they differ.
 TEST(Diagnosis, TellsRanksApart) {
   EXPECT_THAT(verdict_of_fault("mean_over_the_shard", at::kDouble).explained,
-              Contains(HasSubstr("dq, dk and dv at rank 2: 1.148")));
+              Contains(HasSubstr("dq, dk and dv at rank 2: 1.15 times")));
   EXPECT_THAT(verdict_of_fault("gradient_term_lost_on_a_rank", at::kDouble).explained,
               Contains("dk and dv at rank 0: as if gradients of keys lacked what the queries of rank 1 add"));
 }
@@ -115,39 +122,6 @@ TEST(Diagnosis, LeavesLargeCasesAlone) {
   const Verdict large = verify(parse_case("subject:planted[causal_misses_itself]/causal/P2/hq8/hkv1/s300"), run);
   EXPECT_EQ(large.status, Status::kFail);
   EXPECT_THAT(large.explained, IsEmpty()) << "8 x 300 x 300 scores of a head are more than 2^19";
-}
-
-struct Judged {
-  Case test;
-  Problem problem;
-  Outcome outcome;
-  std::vector<std::string> lines(const std::set<std::string>& wrong) const { return diagnosis(test, outcome, wrong, [] {}); }
-};
-
-// The right answer, rotated as the case says, with empty pads.
-Judged right(const std::string& text) {
-  const Case test = parse_case(text);
-  Judged judged{test, problem_of(test), {}};
-  const Problem& p = judged.problem;
-  const reference::Rope rope = reference_rope(test);
-  reference::Tensors& all = judged.outcome.tensors;
-  for (const NamedTensor& named : kTensors) {
-    const auto shape = shape_of(named, test);
-    all.*named.tensor = named.tensor == &reference::Tensors::lse ? at::full(shape, -std::numeric_limits<double>::infinity(), at::kDouble)
-                                                                  : at::zeros(shape, at::kDouble);
-  }
-  for (int64_t entry = 0; entry < test.batch; ++entry) {
-    const Mask mask = mask_of(test, entry);
-    if (mask.length == 0) continue;
-    const auto of = [&](const at::Tensor& x) { return x.narrow(0, entry, 1).narrow(2, 0, mask.length).to(at::kDouble); };
-    reference::Tensors one = reference::naive_attention({reference::rotate(of(p.q), mask, rope), reference::rotate(of(p.k), mask, rope), of(p.v),
-                                                         of(p.d_o), mask, scale_of(test)});
-    one.dq = reference::rotate_back(one.dq, mask, rope);
-    one.dk = reference::rotate_back(one.dk, mask, rope);
-    for (const NamedTensor& named : kTensors)
-      (all.*named.tensor).narrow(0, entry, 1).narrow(2, 0, mask.length).copy_(one.*named.tensor);
-  }
-  return judged;
 }
 
 const std::set<std::string> kAll{"o", "lse", "dq", "dk", "dv"};
@@ -181,13 +155,40 @@ TEST(Diagnosis, TellsWhereATensorIsWrong) {
     return judged.lines({"dq"});
   };
   for (const at::ScalarType dtype : {at::kDouble, at::kFloat}) {
-    EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.select(1, 3); }), ElementsAre("dq: wrong above all in head 3"));
-    EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.select(0, 1); }), ElementsAre("dq: wrong above all in batch entry 1"));
-    EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.narrow(3, 12, 4); }), ElementsAre("dq: wrong above all in channels 12 to 15"));
+    EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.select(1, 3); }), ElementsAre("dq: wrong in head 3 alone"));
+    EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.select(0, 1); }), ElementsAre("dq: wrong in batch entry 1 alone"));
+    EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.narrow(3, 12, 4); }), ElementsAre("dq: wrong in channels 12 to 15 alone"));
     EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x.narrow(2, 16, 16); }),
-                ElementsAre("dq: wrong above all at rank 1 and at positions 16 to 31"));
+                ElementsAre("dq: wrong at rank 1 and at positions 16 to 31 alone"));
     EXPECT_THAT(spoilt(dtype, [](const at::Tensor& x) { return x; }), IsEmpty());
   }
+}
+
+TEST(Diagnosis, TellsOfFactorsNearOne) {
+  Judged judged = right("causal/P3/b2/hq4/hkv2/s36/d16/float64");
+  judged.outcome.tensors.dq.mul_(1 + 1e-7);
+  EXPECT_THAT(judged.lines({"dq"}), ElementsAre("dq: 1 + 1e-07 times what is expected"));
+}
+
+// Two tensors by two mistakes; what is wrong in one head alone, whichever.
+TEST(Diagnosis, TellsOfEachTensorAndHead) {
+  const Judged full = right("full/P3/b2/hq4/hkv2/s36/d16/float64");
+  Judged judged = right("causal/P3/b2/hq4/hkv2/s36/d16/float64");
+  judged.outcome.tensors.o = full.outcome.tensors.o;
+  judged.outcome.tensors.dv.mul_(2);
+  EXPECT_THAT(judged.lines({"o", "dv"}), UnorderedElementsAre("o: as if there were no mask", HasSubstr("dv: 2 times what is expected")));
+  for (const int64_t head : {0, 1}) {
+    judged = right("causal/P3/b2/hq4/hkv2/s36/d16/float64");
+    judged.outcome.tensors.dk.select(1, head).copy_(full.outcome.tensors.dk.select(1, head));
+    EXPECT_THAT(judged.lines({"dk"}), ElementsAre(c10::str("dk (in key-value head ", head, " alone): as if there were no mask")));
+  }
+}
+
+// Padded batches: LSE is -inf behind the tokens, whatever it is multiplied by.
+TEST(Diagnosis, TellsFactorsOfPaddedBatches) {
+  Judged judged = right("causal/P2/b2/lengths:20+12/hq4/hkv2/s20/d16/float64");
+  judged.outcome.tensors.lse.mul_(3);
+  EXPECT_THAT(judged.lines({"lse"}), ElementsAre("lse: 3 times what is expected"));
 }
 
 // A mistake of one head is told with the head.
@@ -195,7 +196,7 @@ TEST(Diagnosis, TellsWhereAMistakeIs) {
   Judged judged = right("causal/P3/b2/hq4/hkv2/s36/d16/float64");
   judged.outcome.tensors.dk.select(1, 1).mul_(4);
   const std::vector<std::string> lines = judged.lines({"dk"});
-  EXPECT_THAT(lines, ElementsAre("dk: wrong above all in key-value head 1")) << "a factor of all it is not";
+  EXPECT_THAT(lines, ElementsAre("dk: wrong in key-value head 1 alone")) << "a factor of all it is not";
   const Judged full = right("full/P3/b2/hq4/hkv2/s36/d16/float64");
   judged = right("causal/P3/b2/hq4/hkv2/s36/d16/float64");
   judged.outcome.tensors.o.select(1, 3).copy_(full.outcome.tensors.o.select(1, 3));
@@ -207,23 +208,42 @@ TEST(Diagnosis, TellsOfNumbersThatWereRounded) {
   at::manual_seed(7);
   judged.outcome.tensors.o = judged.outcome.tensors.o.to(at::kBFloat16).to(at::kDouble);
   judged.outcome.tensors.lse = judged.outcome.tensors.lse * (1 + 0x1p-9 * at::randn({2, 4, 36}, at::kDouble));
-  EXPECT_THAT(judged.lines({"o", "lse"}), ElementsAre("o: every number is one of bf16, as if rounded to it",
-                                                      "lse: wrong by about what roundings to bf16 on the way leave"));
+  EXPECT_THAT(judged.lines({"o", "lse"}), ElementsAre("o: every number is exactly one of bf16, as if rounded to it",
+                                                      "lse: off all over by little: roundings to bf16 on the way could leave as much"));
 }
 
-TEST(Diagnosis, OfNanSaysWhereItIs) {
-  for (const int64_t head : {0, 1}) {
-    Judged judged = right("causal/P3/b2/hq4/hkv2/s36/d16/float64");
-    judged.outcome.tensors.dk.select(1, head).fill_(std::numeric_limits<double>::quiet_NaN());
-    EXPECT_THAT(judged.lines({"dk"}), ElementsAre("dk: wrong above all in key-value head " + std::to_string(head)));
-  }
+TEST(Diagnosis, OfNanSaysWhenceItMayCome) {
+  for (const auto& [text, line] : {std::pair("causal/P3/b2/hq4/hkv2/s36/d16/float64", "NaN"),
+                                   {"causal/P3/b2/hq4/hkv2/s35/d16/float64", "NaN, which slots without a token hold here: 0 times NaN is NaN"}})
+    for (const int64_t head : {0, 1}) {
+      Judged judged = right(text);
+      judged.outcome.tensors.dk.select(1, head).fill_(std::numeric_limits<double>::quiet_NaN());
+      EXPECT_THAT(judged.lines({"dk"}), ElementsAre(c10::str("dk (in key-value head ", head, " alone): ", line)));
+    }
+}
+
+TEST(Diagnosis, TellsOfAnotherOrder) {
+  const auto lines = [](const std::function<void(reference::Tensors&)>& change) {
+    Judged judged = right("causal/P3/b2/hq8/hkv4/s36/d16/float64");
+    change(judged.outcome.tensors);
+    return judged.lines({"dk", "dq"});
+  };
+  EXPECT_THAT(lines([](auto& x) { x.dk = x.dk.roll(1, 1); }), ElementsAre("dk: as if each head held what the one 3 places further on should"));
+  EXPECT_THAT(lines([](auto& x) { x.dk = x.dk.roll(1, 0); }), ElementsAre("dk: as if each batch entry held what the one 1 place further on should"));
+  EXPECT_THAT(lines([](auto& x) { x.dq = x.dq.view({2, 4, 2, 36, 16}).transpose(1, 2).reshape({2, 8, 36, 16}); }),
+              ElementsAre("dq: as if heads lay by their number in a group, and not by groups"));
+  EXPECT_THAT(lines([](auto& x) { x.dq = x.dq.view({2, 2, 4, 36, 16}).transpose(1, 2).reshape({2, 8, 36, 16}); }),
+              ElementsAre("dq: as if heads lay by groups, where they were taken by their number in one"));
+  EXPECT_THAT(lines([](auto& x) { x.dk = x.dk.view({2, 4, 36, 2, 8}).transpose(3, 4).reshape({2, 4, 36, 16}); }),
+              ElementsAre("dk: as if channels by halves were interleaved"));
+  EXPECT_THAT(lines([](auto& x) { x.dk = x.dk.flip(2); }), ElementsAre("dk: as if tokens were in reversed order"));
 }
 
 // What pads hold is wrong where they are.
 TEST(Diagnosis, OfPadsSaysWhereTheyAre) {
   Judged judged = right("causal/contiguous/P2/b2/lengths:20+12/hq4/hkv2/s20/d16/float64");
   judged.outcome.tensors.o.select(0, 1).narrow(1, 12, 8).fill_(1);
-  EXPECT_THAT(judged.lines({"o"}), ElementsAre("o: wrong above all in batch entry 1, at rank 1 and at positions 12 to 19"));
+  EXPECT_THAT(judged.lines({"o"}), ElementsAre("o: wrong in batch entry 1, at rank 1 and at positions 12 to 19 alone"));
 }
 
 // The truth of a diagnosis is that of the reference, whatever the case is: three times the reference is told as such.
