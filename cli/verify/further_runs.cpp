@@ -50,6 +50,7 @@ std::string further_runs_of(const parity::Case& test, const SupervisorOptions& o
 void run_failures_again(const std::vector<parity::Case>& cases, SupervisorOptions options,
                         std::vector<reports::CaseResult>& results) {
   options.finished = {};
+  options.explained = false;  // what would explain it is known
   const auto worthy = std::ranges::count_if(results, worth_repeating);
   Progress progress(std::min<size_t>(kCases, worthy), "failed cases run again");
   int repeated = 0;

@@ -148,7 +148,7 @@ class Supervision {
     const bool tests_devices = on_devices && !devices_taken_.exchange(true);
     WorkerGroup workers(transport, pile.cases, options_.judging,
                         {options_.planted, options_.bundles, options_.transport, options_.timelines,
-                         on_devices && !tests_devices, pile.path, taker});
+                         options_.explained, on_devices && !tests_devices, pile.path, taker});
 
     uint64_t progress = 0;
     auto alive = Clock::now();

@@ -18,7 +18,7 @@ struct SupervisorOptions {
   std::string planted;  // in the judging, for the self-test to find: a fault; empty: none
   std::string bundles;  // a folder in which what fails is kept; empty: none
   std::string transport = kUsualGpuTransport;  // between the GPUs of processes
-  bool timelines = false;  // of parity::RunOptions
+  bool timelines = false, explained = true;  // of parity::RunOptions
   int jobs = 1;  // workers that run small cases at a time
   std::function<void(const reports::CaseResult&)> finished;
 };

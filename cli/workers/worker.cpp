@@ -52,7 +52,7 @@ struct Options {
   std::string cases, deck, status, results, oracles, planted, inspect, plugin, bundles, kept;
   int32_t taker = Deck::kNobody;
   int64_t sample = 0;
-  bool timelines = false;
+  bool timelines = false, unexplained = false;
   bool no_device_test = false;  // another worker of the run does it
   int mpi = 0;  // ranks that mpirun was asked for; 0: threads of this process
   std::string transport = kUsualGpuTransport;
@@ -143,7 +143,7 @@ parity::RunOptions run_options(const Options& options) {
   run.judging = judging_of(options);
   if (!options.bundles.empty()) run.failed = keep_in(options.bundles);
   run.timelines = options.timelines;
-  run.explained = true;
+  run.explained = !options.unexplained;
   return run;
 }
 
@@ -269,6 +269,7 @@ const Subcommands::Add add("worker", [](CLI::App& program) {
   program.add_option("--plant-in-judging", options->planted);
   program.add_option("--bundle", options->bundles);
   program.add_flag("--timeline", options->timelines);
+  program.add_flag("--unexplained", options->unexplained);
   program.add_flag("--no-device-test", options->no_device_test);
   program.add_option("--mpi", options->mpi);
   program.add_option("--transport", options->transport);

@@ -90,6 +90,7 @@ Command command(const Transport& transport, const TemporaryFolder& folder,
       result.words.push_back(value);
     }
   if (orders.timelines) result.words.push_back("--timeline");
+  if (!orders.explained) result.words.push_back("--unexplained");
   if (orders.others_test_devices) result.words.push_back("--no-device-test");
   if (!transport.mpirun.empty()) {
     for (const std::string& word : {std::string("--mpi"), std::to_string(transport.ranks),

@@ -27,7 +27,7 @@ struct Orders {
   std::string planted;  // of SupervisorOptions
   std::string bundles;
   std::string transport;  // between the GPUs of processes
-  bool timelines = false;
+  bool timelines = false, explained = true;
   bool others_test_devices = false;  // another worker of the run does
   std::string deck;  // of its cases, a file
   int32_t taker = 0;  // it is there
