@@ -75,13 +75,17 @@ Verdict judged_within_memory(const Trial& trial, const Observed& observed) {
   }
 }
 
-// What would explain the tensors that differ from the reference.
+// What would explain the tensors that differ from the reference. The verdict stands, whatever becomes of that.
 std::vector<std::string> explanations(const Trial& trial, const Outcome& outcome, const Verdict& verdict) {
   std::set<std::string> wrong;
   for (const OracleVerdict& oracle : verdict.oracles)
     for (const TensorVerdict& tensor : oracle.tensors)
       if (oracle.about == About::kValues && tensor.status == Status::kFail) wrong.insert(tensor.tensor);
-  return diagnosis(trial.test, outcome, wrong, trial.tick);
+  try {
+    return diagnosis(trial.test, outcome, wrong, trial.tick);
+  } catch (const std::exception& error) {
+    return {std::string("not explained, as that failed: ") + error.what()};
+  }
 }
 
 Verdict failed(const Case& test, const RankFailure& failure) {

@@ -107,6 +107,14 @@ TEST(Diagnosis, TellsFactorsAndWhatTheyMayBe) {
   EXPECT_EQ(meaning_of(4, 1, scene), "") << "so wide that it is no number in particular";
 }
 
+// Where the rotated q and k alone are judged wrong, all tensors are looked at; where counters alone are, none.
+TEST(Diagnosis, LooksAtWhatIsWrongInValues) {
+  EXPECT_THAT(verdict_of_fault("rope_missing_on_k", at::kFloat).explained, ElementsAre(HasSubstr("o, lse, dq and dv: as if queries alone were rotated")));
+  const Verdict counters = verdict_of_fault("clone_per_hop", at::kFloat);
+  EXPECT_EQ(counters.status, Status::kFail);
+  EXPECT_THAT(counters.explained, IsEmpty());
+}
+
 // Ranks by themselves, where they differ.
 TEST(Diagnosis, TellsRanksApart) {
   EXPECT_THAT(verdict_of_fault("mean_over_the_shard", at::kDouble).explained,
