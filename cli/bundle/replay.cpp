@@ -15,6 +15,7 @@
 #include "cli/subcommand.h"
 #include "cli/to_result.h"
 #include "parity/faults/self_test/self_test.h"
+#include "parity/judge/diagnosis/diagnosis.h"
 #include "reports/envelope.h"
 #include "reports/file.h"
 #include "reports/formats/junit.h"
@@ -82,7 +83,9 @@ Replay replay(const std::string& folder) {
   here.device = "cpu";
   parity::test_before({here}, {recording.oracles, recording.sample});
   const json& recorded = bundle.manifest.at("result");
-  reports::CaseResult test = named_as(recorded, to_result(judged(recording)), folder);
+  parity::Verdict verdict = judged(recording);
+  if (verdict.status == parity::Status::kFail) explain(verdict, [&] { return recording.problem; }, recording.observed.outcome, [] {});
+  reports::CaseResult test = named_as(recorded, to_result(verdict), folder);
   Replay replay;
   replay.differ = differences(without_times(without_findings(recorded)),
                               without_times(without_findings(reports::to_json(test))));

@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 
-#include <set>
 #include <vector>
 
 #include "cp/clock.h"
@@ -75,19 +74,6 @@ Verdict judged_within_memory(const Trial& trial, const Observed& observed) {
   }
 }
 
-// What would explain the tensors that differ from the reference. The verdict stands, whatever becomes of that.
-std::vector<std::string> explanations(const Trial& trial, const Outcome& outcome, const Verdict& verdict) {
-  std::set<std::string> wrong;
-  for (const OracleVerdict& oracle : verdict.oracles)
-    for (const TensorVerdict& tensor : oracle.tensors)
-      if (oracle.about == About::kValues && tensor.status == Status::kFail) wrong.insert(tensor.tensor);
-  try {
-    return diagnosis(trial.test, outcome, wrong, trial.tick);
-  } catch (const std::exception& error) {
-    return {std::string("not explained, as that failed: ") + error.what()};
-  }
-}
-
 Verdict failed(const Case& test, const RankFailure& failure) {
   Verdict verdict;
   verdict.test = test;
@@ -114,7 +100,7 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
     place(test, *observed);
     Verdict verdict = judged_within_memory(trial, *observed);
     if (options.explained && verdict.status == Status::kFail)
-      verdict.explained = explanations(trial, observed->outcome, verdict);
+      explain(verdict, [&] { return problem_of(test); }, observed->outcome, trial.tick);
     verdict.seconds = seconds_since(begin);
     if (options.failed && verdict.status == Status::kFail)
       options.failed(trial, *observed, verdict);

@@ -62,6 +62,7 @@ TEST(Details, HaveRanksOfWhatDidNotPassFirst) {
   for (size_t i = 0; i < kPassed + kOthers; ++i) {
     cases.push_back(numbered(i, i < kPassed ? Status::kPass : Status::kFail));
     cases.back().ranks.resize(kRanks);
+    for (size_t rank = 0; rank < kRanks; ++rank) cases.back().ranks[rank].rank = static_cast<int>(rank);
   }
   const json rows = page_of(cases).at("details").at(0).at("cases");
   size_t passed = 0;

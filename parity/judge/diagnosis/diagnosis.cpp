@@ -12,12 +12,12 @@
 #include <map>
 #include <sstream>
 
-#include "parity/judge/against_reference.h"
 #include "parity/judge/devices/one_thread.h"
 #include "parity/judge/diagnosis/alternatives.h"
 #include "parity/judge/diagnosis/meanings.h"
 #include "parity/judge/diagnosis/nearness.h"
 #include "parity/judge/diagnosis/reordered.h"
+#include "parity/judge/diagnosis/wrong.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -31,20 +31,6 @@ bool is_small(const Case& test) {
          test.batch * test.q_heads * test.seq * std::max(test.dim, test.dim_v) <= kMostNumbers;
 }
 
-bool is_lse(const NamedTensor& named) { return named.tensor == &reference::Tensors::lse; }
-
-at::Tensor with_channels(const at::Tensor& x, const NamedTensor& named) { return is_lse(named) ? x.unsqueeze(-1) : x; }
-
-// By which norms of a right tensor are off at most, or by little more.
-double rounding_in(at::ScalarType dtype) {
-  switch (dtype) {
-    case at::kDouble: return 1e-9;
-    case at::kFloat: return 1e-4;
-    case at::kHalf: return 0x1p-8;
-    default: return 0x1p-6;
-  }
-}
-
 // Whether some slot of a rank, or of a packed document, holds no token: generated problems have NaN there.
 bool has_pads(const Case& test) {
   if (!test.lengths.empty()) return true;
@@ -52,37 +38,6 @@ bool has_pads(const Case& test) {
     for (const int64_t position : flatten(shard))
       if (!is_token(mask_of(test), position)) return true;
   return false;
-}
-
-// A tensor that is wrong. Behind the tokens of an entry its truth is empty.
-struct Wrong {
-  const NamedTensor& named;
-  at::ScalarType dtype;  // in which it came
-  bool judged;           // and not only looked at because q or k were rotated wrongly
-  Beside all;
-
-  // Those of a key-value head and what belongs to it, [heads, tokens, channels].
-  at::Tensor part(const at::Tensor& x, int64_t entry, const Asked& asked) const {
-    const int64_t heads = is_of_keys(named) ? 1 : asked.heads();
-    return x[entry].narrow(0, asked.head * heads, heads).narrow(1, 0, asked.tokens());
-  }
-  std::string place(const std::vector<int64_t>& owner, at::ScalarType of) const {
-    return place_of_errors(all, is_of_keys(named) ? "key-value head" : "head", owner, rounding_in(of));
-  }
-};
-
-std::vector<Wrong> wrong_of(const Case& test, const Outcome& outcome, const std::set<std::string>& names) {
-  const bool rotated_wrongly = names.contains("q") || names.contains("k");
-  std::vector<Wrong> list;
-  for (const NamedTensor& named : kTensors) {
-    const at::Tensor& x = outcome.tensors.*named.tensor;
-    const bool judged = names.contains(named.name);
-    if (!(judged || rotated_wrongly) || !x.defined() || x.sizes() != shape_of(named, test)) continue;
-    const at::Tensor got = with_channels(x.to(at::kCPU, at::kDouble), named);
-    const double empty = is_lse(named) ? -std::numeric_limits<double>::infinity() : 0;
-    list.push_back({named, x.scalar_type(), judged, {got, at::full_like(got, empty)}});
-  }
-  return list;
 }
 
 // The rank of each slot of the sequence.
@@ -113,9 +68,8 @@ struct Found {
 
 class Diagnosis {
  public:
-  Diagnosis(const Case& test, std::vector<Wrong> wrong, const std::function<void()>& tick)
+  Diagnosis(const Case& test, const Problem& all, std::vector<Wrong> wrong, const std::function<void()>& tick)
       : test_(test), tick_(tick), owner_(owners_of(test)), wrong_(std::move(wrong)) {
-    const Problem all = problem_of(test);
     const auto clean = [&](const at::Tensor& x) { return without_pads(test, x); };
     problem_ = {clean(all.q), clean(all.k), clean(all.v), clean(all.d_o)};
   }
@@ -289,12 +243,24 @@ class Diagnosis {
 
 }  // namespace
 
-std::vector<std::string> diagnosis(const Case& test, const Outcome& outcome, const std::set<std::string>& wrong,
-                                   const std::function<void()>& tick) {
+std::vector<std::string> diagnosis(const Case& test, const std::function<Problem()>& problem, const Outcome& outcome,
+                                   const std::set<std::string>& wrong, const std::function<void()>& tick) {
   if (wrong.empty() || !is_small(test)) return {};
   const OneThread alone;
   std::vector<Wrong> list = wrong_of(test, outcome, wrong);
-  return list.empty() ? std::vector<std::string>() : Diagnosis(test, std::move(list), tick).lines();
+  return list.empty() ? std::vector<std::string>() : Diagnosis(test, problem(), std::move(list), tick).lines();
+}
+
+void explain(Verdict& verdict, const std::function<Problem()>& problem, const Outcome& outcome, const std::function<void()>& tick) {
+  std::set<std::string> wrong;
+  for (const OracleVerdict& oracle : verdict.oracles)
+    for (const TensorVerdict& tensor : oracle.tensors)
+      if (oracle.about == About::kValues && tensor.status == Status::kFail) wrong.insert(tensor.tensor);
+  try {
+    verdict.explained = diagnosis(verdict.test, problem, outcome, wrong, tick);
+  } catch (const std::exception& error) {
+    verdict.explained = {std::string("not explained, as that failed: ") + error.what()};
+  }
 }
 
 }  // namespace ringcheck::parity

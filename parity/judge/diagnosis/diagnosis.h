@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "parity/judge/verdict.h"
 #include "parity/subject/outcome.h"
 
 namespace ringcheck::parity {
@@ -16,7 +17,10 @@ namespace ringcheck::parity {
 // were rounded, or they are wrong in some place alone (nearness.h). It judges nothing, and is the work of one thread. Empty
 // where nothing fits, and where a case is large: more than 2^19 scores of a key-value head, 2^24 in all, 2^22 numbers of a
 // tensor, or 256 key-value heads of a batch.
-std::vector<std::string> diagnosis(const Case& test, const Outcome& outcome, const std::set<std::string>& wrong,
-                                   const std::function<void()>& tick);
+std::vector<std::string> diagnosis(const Case& test, const std::function<Problem()>& problem, const Outcome& outcome,
+                                   const std::set<std::string>& wrong, const std::function<void()>& tick);
+
+// Of a verdict that fails: of what its oracles found wrong in values. It stands, whatever becomes of that.
+void explain(Verdict& verdict, const std::function<Problem()>& problem, const Outcome& outcome, const std::function<void()>& tick);
 
 }  // namespace ringcheck::parity

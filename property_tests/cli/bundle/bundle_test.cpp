@@ -280,12 +280,14 @@ TEST_F(SpoiltBundles, WithAnotherVerdictAreNotBelieved) {
   }));
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("recorded with cpu Another CPU"));
-  // But no other verdict.
-  ran = replay(rewritten([&](json& m) {
-    m["result"]["verdict"] = "pass";
-    m["environment"]["cpu"] = "Another CPU";
-  }));
-  EXPECT_EQ(ran.code, 70) << ran.out;
+  // But no other verdict, and none that cannot be.
+  for (const auto& [verdict, code] : {std::pair("inconclusive", 70), {"pass", 2}}) {
+    ran = replay(rewritten([&, text = verdict](json& m) {
+      m["result"]["verdict"] = text;
+      m["environment"]["cpu"] = "Another CPU";
+    }));
+    EXPECT_EQ(ran.code, code) << ran.out << ran.err;
+  }
 }
 
 }  // namespace

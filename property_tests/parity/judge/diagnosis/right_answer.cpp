@@ -14,7 +14,7 @@
 namespace ringcheck::parity {
 
 std::vector<std::string> Judged::lines(const std::set<std::string>& wrong) const {
-  return diagnosis(test, outcome, wrong, [] {});
+  return diagnosis(test, [&] { return problem; }, outcome, wrong, [] {});
 }
 
 Judged right(const std::string& text) {
