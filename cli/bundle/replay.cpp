@@ -84,7 +84,7 @@ Replay replay(const std::string& folder) {
   parity::test_before({here}, {recording.oracles, recording.sample});
   const json& recorded = bundle.manifest.at("result");
   parity::Verdict verdict = judged(recording);
-  if (verdict.status == parity::Status::kFail) explain(verdict, [&] { return recording.problem; }, recording.observed.outcome, [] {});
+  explain(verdict, [&] { return recording.problem; }, recording.observed.outcome, [] {});
   reports::CaseResult test = named_as(recorded, to_result(verdict), folder);
   Replay replay;
   replay.differ = differences(without_times(without_findings(recorded)),

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "cli/arguments.h"
@@ -40,7 +41,7 @@ struct Options {
   std::vector<std::string> paths;  // a folder of export, or the files of a dump
   std::vector<std::string> cases, shows;  // as typed
   std::string mask, balance;              // of a dump
-  std::string contract;                   // the kernel whose rounding errors are allowed; empty: the loosest
+  std::optional<std::string> contract;    // the kernel whose rounding errors are allowed; none: the loosest
   std::string sample;
   Telling telling;
 };
@@ -56,15 +57,9 @@ std::set<std::string> shows_of(const Options& options) {
   return {names.begin(), names.end()};
 }
 
-parity::Answering answering(const Options& options, std::set<std::string> shows) {
-  parity::Answering said{std::move(shows), {}};
-  if (!options.contract.empty()) said.contract = options.contract;
-  return said;
-}
-
 // Throws BadCase where there is no such contract, or not for the dtype of the case.
 void check_contract(const Options& options, const parity::Case& test) {
-  if (!options.contract.empty()) parity::promise_of(test, {.contract = options.contract});
+  if (options.contract) parity::promise_of(test, {.contract = options.contract});
 }
 
 // As the manifest spells it, whatever the order of its parts as typed.
@@ -76,7 +71,7 @@ std::string spelled(const std::string& text, const std::vector<parity::Question>
 // All of the folder is read once, so that nothing runs where a file is not whole.
 std::vector<parity::Question> answered(const Options& options) {
   const std::string& folder = options.paths.front();
-  const std::vector<parity::Question> all = parity::read_cases(folder, answering(options, shows_of(options)));
+  const std::vector<parity::Question> all = parity::read_cases(folder, {shows_of(options), options.contract});
   parity::check_files(folder, parity::kCases, parity::read_manifest(folder, parity::kCases));
   std::set<std::string> asked;
   for (const std::string& text : options.cases) {
@@ -155,7 +150,7 @@ int judge_folder(const Options& options) {
       [&](size_t i) {
         std::string command = "ringcheck judge " + folder + " --case '" + questions[i].text + "'";
         for (const std::string& list : options.shows) command += " --shows " + list;
-        if (!options.contract.empty()) command += " --contract " + options.contract;
+        if (options.contract) command += " --contract " + *options.contract;
         return command;
       },
       [](std::string text) { return text; });
@@ -184,12 +179,12 @@ int judge_dump(Options options) {
   const bool has_lse = write_dump({options.paths, options.mask, options.balance}, folder.path());
   const std::set<std::string> shows =
       has_lse ? std::set<std::string>() : std::set<std::string>{"o", "dq", "dk", "dv"};
-  const parity::Case test = parity::read_cases(folder.path(), answering(options, shows)).front().test;
+  const parity::Case test = parity::read_cases(folder.path(), {shows, options.contract}).front().test;
   check_contract(options, test);
   choose_sample(test, has_lse, options);
   std::string command = "ringcheck judge --mask '" + options.mask + "'";
   if (!options.balance.empty()) command += " --balance '" + options.balance + "'";
-  if (!options.contract.empty()) command += " --contract " + options.contract;
+  if (options.contract) command += " --contract " + *options.contract;
   for (const std::string& path : options.paths) command += " '" + path + "'";
   const int code = Judgement(options, {test}, "a dump of " + std::to_string(options.paths.size()) + " files")(
       [&](size_t) { return command; },

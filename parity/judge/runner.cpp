@@ -99,7 +99,7 @@ std::optional<Verdict> verify(const Case& test, World& world, const RunOptions& 
     if (!observed) return std::nullopt;
     place(test, *observed);
     Verdict verdict = judged_within_memory(trial, *observed);
-    if (options.explained && verdict.status == Status::kFail)
+    if (options.explained)
       explain(verdict, [&] { return problem_of(test); }, observed->outcome, trial.tick);
     verdict.seconds = seconds_since(begin);
     if (options.failed && verdict.status == Status::kFail)

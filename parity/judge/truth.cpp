@@ -35,6 +35,15 @@ std::vector<EntriesOfInputs> by_entries(const Case& test, const reference::Input
   return list;
 }
 
+bool has_pads(const Case& test) {
+  if (!test.lengths.empty()) return true;
+  const Mask mask = mask_of(test);
+  for (const Positions& shard : layout_of(test).queries)
+    for (const int64_t position : flatten(shard))
+      if (!is_token(mask, position)) return true;
+  return false;
+}
+
 bool rounds_alike(const Case& test) {
   const auto family = DataFamilies::all().find(test.data);
   return family != DataFamilies::all().end() && !family->second.independent;

@@ -18,6 +18,9 @@ struct EntriesOfInputs {
 };
 std::vector<EntriesOfInputs> by_entries(const Case& test, const reference::Inputs& whole);
 
+// Whether some slot of a rank, or of a packed document, holds no token: generated problems have NaN there.
+bool has_pads(const Case& test);
+
 // Whether the scores of a row are rounded alike, as its keys are the same (DataFamily::independent).
 bool rounds_alike(const Case& test);
 

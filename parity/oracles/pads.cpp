@@ -3,18 +3,10 @@
 #include <ATen/ATen.h>
 
 #include "parity/judge/relation.h"
+#include "parity/judge/truth.h"
 
 namespace ringcheck::parity {
 namespace {
-
-bool has_pads(const Case& test) {
-  if (!test.lengths.empty()) return true;
-  const Mask mask = mask_of(test);
-  for (const Positions& shard : layout_of(test).queries)
-    for (const int64_t position : flatten(shard))
-      if (!is_token(mask, position)) return true;
-  return false;
-}
 
 Run filled(const Case& test, double value) {
   return {test, [value](const Case& c, const Positions& positions) {

@@ -7,7 +7,6 @@
 
 #include "reports/formats/verdict.h"
 #include "reports/screen/console.h"
-#include "reports/screen/table.h"
 #include "reports/text.h"
 
 namespace ringcheck::reports {

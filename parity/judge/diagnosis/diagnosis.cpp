@@ -18,6 +18,7 @@
 #include "parity/judge/diagnosis/nearness.h"
 #include "parity/judge/diagnosis/reordered.h"
 #include "parity/judge/diagnosis/wrong.h"
+#include "parity/judge/truth.h"
 
 namespace ringcheck::parity {
 namespace {
@@ -29,15 +30,6 @@ bool is_small(const Case& test) {
   const int64_t heads = test.batch * test.kv_heads, scores = test.q_heads / test.kv_heads * test.seq * test.seq;
   return test.seq <= kMostScores && scores <= kMostScores && heads <= kMostHeads && scores * heads <= kMostScoresInAll &&
          test.batch * test.q_heads * test.seq * std::max(test.dim, test.dim_v) <= kMostNumbers;
-}
-
-// Whether some slot of a rank, or of a packed document, holds no token: generated problems have NaN there.
-bool has_pads(const Case& test) {
-  if (!test.lengths.empty()) return true;
-  for (const Positions& shard : layout_of(test).queries)
-    for (const int64_t position : flatten(shard))
-      if (!is_token(mask_of(test), position)) return true;
-  return false;
 }
 
 // The rank of each slot of the sequence.
@@ -252,6 +244,7 @@ std::vector<std::string> diagnosis(const Case& test, const std::function<Problem
 }
 
 void explain(Verdict& verdict, const std::function<Problem()>& problem, const Outcome& outcome, const std::function<void()>& tick) {
+  if (verdict.status != Status::kFail) return;
   std::set<std::string> wrong;
   for (const OracleVerdict& oracle : verdict.oracles)
     for (const TensorVerdict& tensor : oracle.tensors)

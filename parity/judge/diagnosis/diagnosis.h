@@ -20,7 +20,7 @@ namespace ringcheck::parity {
 std::vector<std::string> diagnosis(const Case& test, const std::function<Problem()>& problem, const Outcome& outcome,
                                    const std::set<std::string>& wrong, const std::function<void()>& tick);
 
-// Of a verdict that fails: of what its oracles found wrong in values. It stands, whatever becomes of that.
+// Of a verdict, if it fails, by what its oracles found wrong in values. It stands, whatever becomes of that.
 void explain(Verdict& verdict, const std::function<Problem()>& problem, const Outcome& outcome, const std::function<void()>& tick);
 
 }  // namespace ringcheck::parity
